@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "core/random.hpp"
@@ -28,10 +29,10 @@ struct Search {
   }
 };
 
-std::uint64_t samples_of_a_border(std::uint64_t borders) {
-  constexpr std::uint64_t most_words = std::uint64_t{1} << 15;
-  return std::clamp<std::uint64_t>(most_words / std::max<std::uint64_t>(borders, 1), 64, 1024);
-}
+/// Collective calls of a search without a phase: its sizes, and in each round the items before this
+/// rank, the samples and their counts.
+constexpr std::uint64_t calls_before_rounds = 4;
+constexpr std::uint64_t calls_of_round = 3;
 
 /// The samples of a round are evenly spaced in the open items of a border, all ranks' one after the
 /// other; the first one is drawn, since no distribution of the items is then bad for many rounds.
@@ -127,6 +128,7 @@ class SplitSearch {
   /// ranks, and its position.
   [[nodiscard]] std::size_t sample_words() const { return item_words_ + 2; }
 
+  /// Without a phase, what it allocates is small (exact_splits.hpp), and costs no further call.
   void read_sequences(const std::function<void()>& work) {
     if (phase_.empty()) return work();
     ranks_.together(phase_, work);
@@ -145,8 +147,9 @@ class SplitSearch {
     }
     ranks_.sum_before(before);
     // Each sample is of one rank, which fills its place; the others add zeros.
-    std::vector<std::uint64_t> samples(count * sample_words());
+    std::vector<std::uint64_t> samples;
     read_sequences([&] {
+      samples.resize(count * sample_words());
       for (std::size_t i = 0; i < open_.size(); ++i)
         take_samples(searches_[open_[i]], samplings[i], before[i],
                      samples.data() + first[i] * sample_words());
@@ -155,9 +158,11 @@ class SplitSearch {
 
     // Open items that do not follow each sample, here by sequence and of all ranks.
     const std::size_t k = sequences_.size();
-    std::vector<std::uint64_t> places(count * k);
-    std::vector<std::uint64_t> counts(count);
+    std::vector<std::uint64_t> places;
+    std::vector<std::uint64_t> counts;
     read_sequences([&] {
+      places.resize(count * k);
+      counts.resize(count);
       for (std::size_t i = 0; i < open_.size(); ++i) {
         for (std::size_t j = first[i]; j < first[i] + samplings[i].count; ++j) {
           counts[j] = count_before(searches_[open_[i]], samples.data() + j * sample_words(),
@@ -251,6 +256,19 @@ class SplitSearch {
 };
 
 }  // namespace
+
+std::uint64_t samples_of_a_border(std::uint64_t borders) {
+  constexpr std::uint64_t most_samples = std::uint64_t{1} << 15;
+  return std::clamp<std::uint64_t>(most_samples / std::max<std::uint64_t>(borders, 1), 64, 1024);
+}
+
+std::uint64_t split_calls(std::uint64_t items, std::uint64_t ranks) {
+  if (ranks < 2 || items == 0) return calls_before_rounds;
+  const auto samples = static_cast<double>(samples_of_a_border(ranks - 1));
+  const double rounds = std::ceil(std::log(static_cast<double>(items)) / std::log(samples));
+  return calls_before_rounds +
+         calls_of_round * std::max<std::uint64_t>(1, static_cast<std::uint64_t>(rounds));
+}
 
 Splits exact_splits(Ranks& ranks, std::span<const SortedItems> sequences,
                     std::span<const std::uint64_t> sizes, std::string_view phase,

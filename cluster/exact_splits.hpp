@@ -68,6 +68,14 @@ template <class GetItem, class Before>
   return items;
 }
 
+/// Samples of each border that exact_splits() takes in a round by default: 64 or, for less than 512
+/// borders, more, up to 1024.
+[[nodiscard]] std::uint64_t samples_of_a_border(std::uint64_t borders);
+
+/// Collective calls of exact_splits() without a phase, as expected for distinct items of any
+/// distribution. Each round narrows a border to one of its samples' gaps.
+[[nodiscard]] std::uint64_t split_calls(std::uint64_t items, std::uint64_t ranks);
+
 /// Where each sequence of a rank is divided among the destinations: entry [s][d] is where the part
 /// of destination d begins in sequence s; entry [s][P] is the size of the sequence.
 using Splits = std::vector<std::vector<std::uint64_t>>;
@@ -83,9 +91,9 @@ using Splits = std::vector<std::vector<std::uint64_t>>;
 /// \param sizes      items of each destination, the same on all ranks; their sum is that of all
 ///                   items. One for each rank
 /// \param phase      if not empty, the sequences are read in Ranks::together() under this name, and
-///                   may throw; else they must not
-/// \param samples    s below; 0: 64 or, for less than 512 ranks, more, up to 1024. Fewer reads
-///                   take more rounds
+///                   may throw, and so may the allocation of the extra memory; else they must not,
+///                   and a rank has only few sequences, so that the extra memory is small
+/// \param samples    s below; 0: samples_of_a_border(). Fewer reads take more rounds
 /// \throws Error (usage) the sizes do not add up; else of a sequence
 ///
 /// Complexity: O(log(n) / log(s)) expected rounds of 3 collective calls (5 with a phase) for n

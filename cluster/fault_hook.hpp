@@ -6,7 +6,7 @@
 
 namespace sortie::cluster {
 
-/// Called at the begin of the work of each together(). Tests set it, and throw from it.
+/// Called at the start of the work of each together(). Tests set it, and throw from it.
 using FaultHook = std::function<void(int rank, std::string_view phase)>;
 
 /// \param hook  empty: none. \pre no rank is in together()

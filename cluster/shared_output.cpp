@@ -63,7 +63,7 @@ void SharedOutput::write_at(std::uint64_t offset, std::span<const char> bytes) c
   }
 }
 
-void SharedOutput::commit(std::uint64_t bytes) {
+void SharedOutput::prepare(std::uint64_t bytes) {
   // Network file systems report a full disk only on close.
   ranks_.together("close output", [&] {
     if (file_) {
@@ -73,6 +73,9 @@ void SharedOutput::commit(std::uint64_t bytes) {
       throw write_error(path_, errno);
     }
   });
+}
+
+void SharedOutput::commit() {
   ranks_.on_rank(0, "rename output", [&] { file_->commit(); });
 }
 

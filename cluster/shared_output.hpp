@@ -26,8 +26,14 @@ class SharedOutput {
   /// Writes bytes of this rank. Not collective; several threads may call it. \throws Error (output)
   void write_at(std::uint64_t offset, std::span<const char> bytes) const;
 
-  /// Collective: the file gets its name. \param bytes  its length \throws Error (output)
-  void commit(std::uint64_t bytes);
+  /// Collective, phase "close output": all that needs space or may report that earlier bytes were
+  /// lost. Only renaming is left then. Of files that belong together, all are prepared before one is
+  /// committed. \param bytes  length of the file \throws Error (output)
+  void prepare(std::uint64_t bytes);
+
+  /// Collective, phase "rename output": the file gets its name. \pre prepare() was called
+  /// \throws Error (output)
+  void commit();
 
  private:
   /// Closes its file, also where the constructor throws.

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/traffic_plan.hpp"
 #include "multisort/host/merge_runs.hpp"
 #include "multisort/plan/multi_sequence.hpp"
 #include "primitives/host/items.hpp"
@@ -27,16 +28,18 @@ struct PartExchange {
   [[nodiscard]] std::uint64_t run(std::size_t source) const {
     return received[source + 1] - received[source];
   }
-  /// Bytes that `rank`, which has this plan, sends to others.
-  [[nodiscard]] std::uint64_t planned_bytes(int rank, std::size_t item_bytes) const {
+  /// Items that `rank`, which has this plan, sends to others.
+  [[nodiscard]] std::uint64_t items_to_others(int rank) const {
     const auto own = static_cast<std::size_t>(rank);
-    return (sent.back() - (sent[own + 1] - sent[own])) * item_bytes;
+    return sent.back() - (sent[own + 1] - sent[own]);
   }
 };
 
-/// Lets all ranks know what they receive. Collective; sends 8 (P - 1) bytes by exchange().
+/// Exchanges the numbers of items of all parts. Collective; sends 8 (P - 1) bytes by exchange().
+/// \param traffic  to which these are added
 /// \param sent  begins of the parts, as of exact_splits(); P + 1
-[[nodiscard]] PartExchange plan_exchange(Ranks& ranks, std::span<const std::uint64_t> sent);
+[[nodiscard]] PartExchange plan_exchange(Ranks& ranks, TrafficPlan& traffic,
+                                         std::span<const std::uint64_t> sent);
 
 /// One of several parallel arrays, such as keys and values.
 struct PartArray {
@@ -46,10 +49,9 @@ struct PartArray {
 };
 
 /// Exchanges the parts of all arrays, in one call of Ranks::exchange(). Collective.
-/// \return bytes sent to other ranks, the planned ones
-/// \throws Error (check) these differ from those that Traffic counted
-std::uint64_t exchange_parts(Ranks& ranks, const PartExchange& plan,
-                             std::span<const PartArray> arrays);
+/// \param traffic  to which the bytes are added before they are sent
+void exchange_parts(Ranks& ranks, TrafficPlan& traffic, const PartExchange& plan,
+                    std::span<const PartArray> arrays);
 
 /// Merges sorted runs on the threads of the host runtime: exact splits give each thread an equal
 /// part of the result.

@@ -85,8 +85,8 @@ void show_rank_plan(Job& job, const RankPlanOptions& options,
                               "are there; {}",
                               plan.ranks, format_bytes(plan.rank_memory), plan.rank_memory,
                               format_bytes(memory), memory,
-                              enough ? fmt::format("{} ranks would do", *enough)
-                                     : "no number of ranks would do"));
+                              enough ? fmt::format("{} ranks are enough", *enough)
+                                     : "no number of ranks is enough"));
     }
   }
   RunReport& report = job.report();

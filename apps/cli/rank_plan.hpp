@@ -33,7 +33,7 @@ void add_plan_options(CLI::App& parser, CLI::Option* dry_run, RankPlanOptions& o
 /// Prints the plan for the ranks asked for, and reports it as figures.
 /// \param plan_for  the plan for a number of ranks
 /// \throws Error (out_of_memory) a rank needs more than --rank-memory: with the least number of
-///         ranks that would do, or that none does
+///         ranks that are enough, or that none is
 void show_rank_plan(Job& job, const RankPlanOptions& options,
                     const std::function<cluster::RankPlan(int ranks)>& plan_for);
 

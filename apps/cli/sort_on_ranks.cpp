@@ -29,8 +29,9 @@ class StreamCopy {
         got = source->read(block);
         file_->write(std::span<const char>(block).first(got * format.record_bytes()));
       }
-      file_->flush();
       path_ = file_->temporary_path();
+      // Closed before others open it: network file systems show the bytes from then on.
+      file_->prepare();
     });
     std::uint64_t length = path_.size();
     ranks.broadcast(std::as_writable_bytes(std::span(&length, 1)), 0);

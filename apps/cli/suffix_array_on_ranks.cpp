@@ -107,7 +107,7 @@ class RankIndexing {
     std::string checksum;
   };
 
-  /// Writes all files before the first one gets its name.
+  /// Writes and closes all files before the first one gets its name.
   void write_all() {
     const PhaseTimer timer(job_.context(), "write");
     std::vector<Written> files;
@@ -131,12 +131,15 @@ class RankIndexing {
       if (files.empty()) return;
       source.text_checksum = checksum_of(threads_of(job_.context()), indexed_.text.symbols);
     });
+    std::vector<ArrayFile*> prepared;
     for (const Written& written : files) {
-      written.file->commit([&] {
+      written.file->prepare([&] {
         return described_array(written.kind, facts_.symbols, written.width_bytes, source,
                                written.primary, written.checksum);
       });
+      prepared.push_back(written.file.get());
     }
+    suffix_array::on_ranks::commit_all(prepared);
   }
 
   /// The entry of the suffix at position 0.

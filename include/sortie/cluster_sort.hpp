@@ -70,7 +70,8 @@ SORTIE_API void sort_records(Ranks& ranks, const Context& context,
 ///                 rank that sends most), "imbalance" (items of the largest share over the mean)
 /// \throws Error  as sort(), its message preceded by the rank; (out_of_memory) before any work: the
 ///                share does not fit a rank's memory; (check) other bytes were sent than planned.
-///                The keys of all ranks are then in an unspecified order
+///                Each rank then has its own keys in an unspecified order; after an error in the
+///                merge, the content of the vectors is unspecified
 ///
 /// Complexity: that of sort() for n / P keys, O(n / P log P) for the merge, about log(n) / log(s)
 /// rounds of the splits (cluster/exact_splits.hpp). Sends each key at most once.

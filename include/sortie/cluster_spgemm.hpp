@@ -23,8 +23,13 @@
 ///
 /// **Reports.** Each function sets in the report of its context: "ranks"; "planned_exchange_bytes"
 /// and "exchanged_bytes", what all ranks send to others in exchanges as planned before and as
-/// counted, and the same followed by "_most", of the rank that sends the most. A difference is an
-/// Error (check).
+/// counted; "most_exchange_bytes", of the rank that sends the most. A difference is an Error
+/// (check).
+///
+/// **Memory.** Each function measures the free memory once, before it allocates. A rank's part of
+/// it, or the memory budget of its context, is the limit of what the function takes besides its
+/// operands; copies of rows that other ranks ask for count against the free memory only. What does
+/// not fit is an Error (out_of_memory), before it is allocated.
 namespace sortie::cluster {
 
 /// A matrix whose rows are divided among ranks: each has a block of consecutive rows, possibly none.
@@ -45,8 +50,8 @@ struct DividedMatrix {
 template <class Matrix>
 [[nodiscard]] SORTIE_API DividedMatrix<Matrix> divided(Ranks& ranks, Matrix block);
 
-/// Divides the rows of A anew, so that each rank computes about as many scalar products of A * B,
-/// and moves them to their ranks. Blocks stay consecutive rows, in the order of the ranks; some may
+/// Redistributes the rows of A, so that each rank computes about as many scalar products of A * B.
+/// Blocks stay consecutive rows, in the order of the ranks; some may
 /// be empty. Without products, the ranks get equal numbers of rows.
 ///
 /// The largest share is the least possible one for consecutive rows plus at most 1/128 of the mean,
@@ -73,9 +78,10 @@ template <class Matrix>
 /// machine, so C has the same bits for any number of ranks, on one backend and machine. Only the sign
 /// of a NaN may differ where two NaNs are added: it depends on the method that is chosen for a row.
 ///
-/// \param context  as for spgemm::multiply(). Of the memory budget, half is for the fetched rows of
-///                 B: if they take more, rows of A are multiplied in several rounds. Without one,
-///                 half of this rank's share of the free memory. Report: also "imbalance",
+/// \param context  as for spgemm::multiply(). Of the memory budget, less a quarter of a byte for
+///                 each row of B, half is for the fetched rows of B: if they take more, rows of A
+///                 are multiplied in several rounds. Without a budget, the same of this rank's part
+///                 of the free memory. Report: also "imbalance",
 ///                 "fetched_rows" and "fetched_entries" of all ranks, "rounds", and phases "find
 ///                 rows", "fetch rows", "multiply"
 /// \throws Error as spgemm::multiply(); (out_of_memory) also: the rows of B for a single row of A do
@@ -136,7 +142,7 @@ class SORTIE_API ProductPlan {
 /// standard input. The blocks have about equal numbers of entries.
 /// \param transposed  reads the transpose
 /// \throws Error as matrices::read_matrix_market(), after "rank N: "; (input) a rank finds another
-///         size of the file than rank 0; (out_of_memory) with the least number of ranks that would do
+///         size of the file than rank 0; (out_of_memory) with the least number of ranks that are enough
 template <matrices::Scalar Value, matrices::Index Idx>
 [[nodiscard]] SORTIE_API DividedMatrix<matrices::Csr<Value, Idx>> read_matrix_market(
     Ranks& ranks, const HostContext& context, const std::string& path, bool transposed = false);

@@ -43,7 +43,7 @@ struct SuffixArrayShare {
 /// \throws Error (usage)  the text is longer than Pos can address, or than 2^39 - 2 symbols;
 ///                        separators out of order
 /// \throws Error (out_of_memory)  before the sort: a rank has too little memory; names the bytes
-///                 wanted and free, and how many ranks would do
+///                 wanted and free, and how many ranks are enough
 /// \throws Error (check)  a check does not hold
 ///
 /// Every rank holds the whole text packed: 3/8 byte a symbol for DNA, 9/8 at most.

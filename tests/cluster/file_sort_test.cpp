@@ -166,20 +166,20 @@ void expect_faults(Ranks& ranks, std::uint64_t budget, const std::vector<std::st
 
 TEST(FileSort, AFaultInAnyPhaseLeavesNoFile) {
   test::on_few_ranks([](Ranks& ranks) {
-    expect_faults(ranks, 0,
-                  {"open", "check request", "check sizes", "plan", "allocate share", "read",
-                   "check memory", "local sort", "verify", "check records", "create output",
-                   "open output", "write", "close output", "rename output"});
-    if (ranks.size() > 1)
-      expect_faults(ranks, 0, {"splits", "allocate", "check exchange", "merge"});
+    expect_faults(
+        ranks, 0,
+        {"open", "check request", "check sizes", "measure memory", "plan", "allocate share", "read",
+         "check memory", "local sort", "check traffic", "verify", "check records", "create output",
+         "open output", "write", "close output", "rename output"});
+    if (ranks.size() > 1) expect_faults(ranks, 0, {"splits", "allocate", "merge"});
   });
 }
 
 TEST(FileSort, AFaultBeyondMemoryLeavesNoFile) {
   test::on_few_ranks([](Ranks& ranks) {
     expect_faults(ranks, little_memory,
-                  {"create runs", "allocate chunk", "sort chunks", "open runs", "merge",
-                   "check records", "rename output"});
+                  {"create runs", "allocate chunk", "sort chunks", "flush runs", "open runs",
+                   "check traffic", "merge", "check records", "rename output"});
     if (ranks.size() > 1) expect_faults(ranks, little_memory, {"read runs"});
   });
 }

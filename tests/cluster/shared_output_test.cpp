@@ -28,7 +28,8 @@ std::string write_texts(Ranks& ranks, const std::string& path) {
   }
   SharedOutput output(ranks, path);
   ranks.together("write", [&] { output.write_at(offset, text_of(ranks.rank())); });
-  output.commit(expected.size());
+  output.prepare(expected.size());
+  output.commit();
   return expected;
 }
 
@@ -64,6 +65,27 @@ TEST(SharedOutput, AFaultOnAnyRankLeavesNothing) {
         EXPECT_EQ(folder.entries(), 0u) << phase;
       }
     }
+  });
+}
+
+TEST(SharedOutput, APreparedFileHasNoNameYet) {
+  test::on_few_ranks([](Ranks& ranks) {
+    const test::SharedFolder folder(ranks);
+    const std::string path = folder.path("out");
+    for (const bool commits : {false, true}) {
+      {
+        SharedOutput output(ranks, path);
+        ranks.together("write", [&] {
+          if (ranks.rank() == 0) output.write_at(0, std::string_view("abc"));
+        });
+        output.prepare(3);
+        EXPECT_FALSE(std::filesystem::exists(path));
+        static_cast<void>(ranks.sum(0));  // all have looked
+        if (commits) output.commit();
+      }
+      EXPECT_EQ(folder.entries(), commits ? 1u : 0u);
+    }
+    EXPECT_EQ(test::content_of(path), "abc");
   });
 }
 

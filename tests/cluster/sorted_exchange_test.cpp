@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/sorted_exchange.hpp"
+#include "cluster/traffic_plan.hpp"
 
 #include <gtest/gtest.h>
 
@@ -55,24 +56,25 @@ Expected expected(int ranks) {
   return wanted;
 }
 
-PartExchange plan_of(Ranks& ranks, const std::vector<Record>& records,
+PartExchange plan_of(Ranks& ranks, TrafficPlan& traffic, const std::vector<Record>& records,
                      std::span<const std::uint64_t> sizes) {
   const SortedItems items = sorted_items(
       records.size(), [&](std::uint64_t i) { return records[i]; }, before);
-  return plan_exchange(ranks, exact_splits(ranks, {&items, 1}, sizes)[0]);
+  return plan_exchange(ranks, traffic, exact_splits(ranks, {&items, 1}, sizes)[0]);
 }
 
 TEST(SortedExchange, RecordsAreMergedStably) {
   test::on_ranks([](Ranks& ranks) {
     const Expected wanted = expected(ranks.size());
     const std::vector<Record> mine = records_of(ranks.rank());
-    const PartExchange plan = plan_of(ranks, mine, wanted.sizes);
+    TrafficPlan traffic(ranks);
+    const PartExchange plan = plan_of(ranks, traffic, mine, wanted.sizes);
     std::vector<Record> received(plan.items_received());
     std::vector<Record> merged(received.size());
     const PartArray array{std::as_bytes(std::span(mine)).data(),
                           std::as_writable_bytes(std::span(received)).data(), sizeof(Record)};
-    const std::uint64_t bytes = exchange_parts(ranks, plan, {&array, 1});
-    EXPECT_EQ(bytes, plan.planned_bytes(ranks.rank(), sizeof(Record)));
+    exchange_parts(ranks, traffic, plan, {&array, 1});
+    traffic.finish({});
     std::vector<sortie::detail::RecordRun> runs;
     for (std::size_t source = 0; source < static_cast<std::size_t>(ranks.size()); ++source)
       runs.push_back({received.data() + plan.received[source], plan.run(source)});
@@ -93,7 +95,8 @@ TEST(SortedExchange, KeysAndValuesAreParallelArrays) {
       keys.push_back(static_cast<std::uint16_t>(record.key));
       values.push_back(record.source);
     }
-    const PartExchange plan = plan_of(ranks, mine, wanted.sizes);
+    TrafficPlan traffic(ranks);
+    const PartExchange plan = plan_of(ranks, traffic, mine, wanted.sizes);
     std::vector<std::uint16_t> got_keys(plan.items_received());
     std::vector<std::uint64_t> got_values(plan.items_received());
     ranks.set_message_bytes(101);  // parts of several messages
@@ -102,7 +105,8 @@ TEST(SortedExchange, KeysAndValuesAreParallelArrays) {
          sizeof(std::uint16_t)},
         {std::as_bytes(std::span(values)).data(),
          std::as_writable_bytes(std::span(got_values)).data(), sizeof(std::uint64_t)}};
-    static_cast<void>(exchange_parts(ranks, plan, arrays));
+    exchange_parts(ranks, traffic, plan, arrays);
+    traffic.finish({});
     ranks.set_message_bytes(std::uint64_t{1} << 30);
     std::vector<std::uint16_t> out_keys(got_keys.size());
     std::vector<std::uint64_t> out_values(got_keys.size());

@@ -248,11 +248,13 @@ TEST(ClusterSpgemmFiles, SplitFilesTogetherHaveEveryEntry) {
   test::on_few_ranks([&](Ranks& ranks) {
     const test::SharedFolder folder(ranks);
     const auto divided = test::divide(ranks, matrix, equal_rows(matrix.rows, ranks.size()));
-    for (const int failing : {0, ranks.size() / 2, ranks.size() - 1}) {
-      const test::Fault fault(ranks, failing, "write part");
-      EXPECT_EQ(error_of([&] { write_split(ranks, {}, folder.path("c"), divided); }),
-                "rank " + std::to_string(failing) + ": injected");
-      EXPECT_EQ(folder.entries(), 0u);
+    for (const char* phase : {"write part", "rename part"}) {
+      for (const int failing : {0, ranks.size() / 2, ranks.size() - 1}) {
+        const test::Fault fault(ranks, failing, phase);
+        EXPECT_EQ(error_of([&] { write_split(ranks, {}, folder.path("c"), divided); }),
+                  "rank " + std::to_string(failing) + ": injected");
+        EXPECT_EQ(folder.entries(), 0u) << phase;
+      }
     }
     write_split(ranks, {}, folder.path("c"), divided);
     EXPECT_EQ(folder.entries(), static_cast<std::uint64_t>(ranks.size()));
@@ -322,6 +324,23 @@ TEST(ClusterSpgemmFiles, ASampleOfTheWebIsMultipliedAsByOneMachine) {
   });
 }
 
+TEST(ClusterSpgemmFiles, AFileBeyondTheMemoryBudgetIsRefused) {
+  const std::string text = general + "40 40 200\n" + mixed_entries(40, 40, 200, false, real_number);
+  test::on_few_ranks([&](Ranks& ranks) {
+    const test::SharedFolder folder(ranks);
+    write_file(ranks, folder.path("m"), text);
+    HostContext context;
+    context.memory_budget = 100;
+    EXPECT_THAT(error_of([&] {
+                  static_cast<void>(
+                      read_matrix_market<double, std::int32_t>(ranks, context, folder.path("m")));
+                }),
+                testing::AllOf(testing::HasSubstr("the text of a rank needs"),
+                               testing::HasSubstr("(100 bytes) are free"),
+                               testing::HasSubstr("ranks are enough")));
+  });
+}
+
 TEST(ClusterSpgemmFiles, AFaultInAnyPhaseLeavesNoFile) {
   const std::string text = general + "40 40 200\n" + mixed_entries(40, 40, 200, false, real_number);
   test::on_few_ranks([&](Ranks& ranks) {
@@ -333,7 +352,8 @@ TEST(ClusterSpgemmFiles, AFaultInAnyPhaseLeavesNoFile) {
       bool of_rank_zero;
       const char* file = "m";
     };
-    for (const Phase& phase : std::vector<Phase>{{"open matrix", true},
+    for (const Phase& phase : std::vector<Phase>{{"measure memory", false},
+                                                 {"open matrix", true},
                                                  {"open matrix on ranks", false},
                                                  {"read text", false},
                                                  {"parse text", false},

@@ -117,7 +117,8 @@ cluster::DividedMatrix<Matrix> divide(cluster::Ranks& ranks, const Matrix& matri
   whole.first_rows.front() = 0;
   if (ranks.rank() == 0) whole.block = matrix;
   whole.block.cols = matrix.cols;
-  return cluster::move_rows(ranks, plan, std::move(whole), std::move(first_rows));
+  cluster::RankMemory memory(ranks, HostContext{});
+  return cluster::move_rows(ranks, plan, memory, std::move(whole), std::move(first_rows));
 }
 
 /// All rows, on rank 0; nothing on the others. Collective.
@@ -126,7 +127,8 @@ Matrix joined(cluster::Ranks& ranks, cluster::DividedMatrix<Matrix> matrix) {
   cluster::TrafficPlan plan(ranks);
   std::vector<std::int64_t> all(matrix.first_rows.size(), matrix.rows());
   all.front() = 0;
-  return cluster::move_rows(ranks, plan, std::move(matrix), std::move(all)).block;
+  cluster::RankMemory memory(ranks, HostContext{});
+  return cluster::move_rows(ranks, plan, memory, std::move(matrix), std::move(all)).block;
 }
 
 /// Equal rows, all rows on the last rank, or all on rank 0.

@@ -289,12 +289,12 @@ TEST(ClusterSpgemm, AFaultInAnyPhaseIsThrownByAllRanks) {
   };
   const std::vector<FaultyPart> parts = {
       {run_balance,
-       {"find rows", "ask for rows", "look up lengths", "count products", "group rows",
-        "count rows", "receive rows"}},
+       {"measure memory", "find rows", "ask for rows", "look up lengths", "count products",
+        "group rows", "count rows", "receive rows"}},
       {run_multiply,
        {"check operands", "plan rounds", "pack rows", "multiply", "use rows", "check traffic"}},
-      // A row of A asks for 1044 bytes, and half of the memory is for them: each is a round.
-      {run_multiply, {"choose rows"}, 2100},
+      // A row of A asks for 1044 bytes, and half of what the bitmap of rows leaves is for them: each is a round.
+      {run_multiply, {"choose rows"}, 2200},
       {run_plan, {"plan product", "pack values", "new values"}}};
   const auto a = test::matrix_of<double, std::int32_t>(
       90, 90, [](std::int64_t row, std::int64_t col) { return (row + col) % 30 < 3; });

@@ -66,5 +66,5 @@ refuse 2 "found --text, expected an array of binary numbers" "$input" --text -o 
 refuse 2 "found --max-context, expected the order of all letters" "$input" --max-context 3
 refuse 2 "found a stream for an array, expected a file" "$input" -o -
 refuse 1 "rank 0: $work/none.fa: " "$work/none.fa" -o "$work/t"
-refuse 1 " 2 ranks: found 1.00 KiB free, expected " "$sequences/lambda_phage.fa.gz" --max-memory 1K -o "$work/t"
+refuse 1 "1.00 KiB (1024 bytes) are free" "$sequences/lambda_phage.fa.gz" --max-memory 1K -o "$work/t"
 exit $failed

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <initializer_list>
 #include <map>
@@ -103,7 +104,9 @@ TEST(ClusterSuffixArray, RefusesWhatOneMachineRefuses) {
     text = test::single("long", std::string(100'000, 'A'));
     Context little = on_host;
     little.memory_budget = 50'000;
-    EXPECT_THAT(message(little), testing::HasSubstr(" ranks: found 48.83 KiB free, expected "));
+    EXPECT_THAT(message(little),
+                testing::AllOf(testing::HasSubstr("48.83 KiB (50000 bytes) are free"),
+                               testing::HasSubstr(" ranks are enough")));
   });
 }
 
@@ -114,7 +117,9 @@ std::string write_suffix_array(Ranks& ranks, const NamedText& text, const std::s
   suffix_array::on_ranks::ArrayFile file(ranks, on_host, path);
   const std::string checksum =
       file.write(share.begin, std::span<const std::uint32_t>(share.suffixes), 5);
-  file.commit([] { return "described"; });
+  file.prepare([] { return "described"; });
+  suffix_array::on_ranks::ArrayFile* const files[] = {&file};
+  suffix_array::on_ranks::commit_all(files);
   return checksum;
 }
 
@@ -134,6 +139,35 @@ TEST(ClusterSuffixArray, WritesTheBytesOfOneMachine) {
     EXPECT_EQ(test::content_of(folder.path("array.json")), "described");
     EXPECT_EQ(checksum, checksum_of(1, bytes));
     EXPECT_EQ(folder.entries(), 2u);
+  });
+}
+
+/// A folder with the name of the second description: it cannot be renamed.
+TEST(ClusterSuffixArray, AnArrayThatCannotBeRenamedTakesTheOthersWithIt) {
+  test::on_few_ranks([&](Ranks& ranks) {
+    const test::SharedFolder folder(ranks);
+    using suffix_array::on_ranks::ArrayFile;
+    ArrayFile first(ranks, on_host, folder.path("first"));
+    ArrayFile second(ranks, on_host, folder.path("second"));
+    const std::vector<std::uint32_t> numbers(10);
+    for (ArrayFile* const file : {&first, &second}) {
+      static_cast<void>(file->write(10 * static_cast<std::uint64_t>(ranks.rank()),
+                                    std::span<const std::uint32_t>(numbers), 4));
+      file->prepare([] { return "described"; });
+    }
+    ranks.on_rank(0, "make folder",
+                  [&] { std::filesystem::create_directory(folder.path("second.json")); });
+    ArrayFile* const files[] = {&first, &second};
+    try {
+      suffix_array::on_ranks::commit_all(files);
+      ADD_FAILURE() << "expected an error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::output);
+    }
+    static_cast<void>(ranks.sum(0));  // rank 0 has removed them
+    EXPECT_FALSE(std::filesystem::exists(folder.path("first")));
+    EXPECT_FALSE(std::filesystem::exists(folder.path("first.json")));
+    EXPECT_FALSE(std::filesystem::exists(folder.path("second")));
   });
 }
 

@@ -11,6 +11,7 @@
 #include "apps/sort/ranks/share_files.hpp"
 #include "apps/sort/ranks/share_sort.hpp"
 #include "apps/sort/ranks/spilled_sort.hpp"
+#include "cluster/rank_memory.hpp"
 #include "cluster/shared_output.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
@@ -41,7 +42,8 @@ class RankFileSort {
         items_(shares_.size(static_cast<std::uint64_t>(ranks.rank()))) {}
 
   RankSortResult run() {
-    ranks_.together("plan", [&] { make_plans(); });
+    const cluster::RankMemory memory(ranks_, static_cast<const HostContext&>(context_));
+    ranks_.together("plan", [&] { make_plans(memory); });
     result_.sort.records = shares_.items;
     const bool fits = ranks_.least(items_ <= memory_.memory_items ? 1 : 0) == 1;
     if (fits) {
@@ -57,11 +59,9 @@ class RankFileSort {
   using Range = Items<Key, Value>;
   static constexpr std::uint64_t record_bytes = item_bytes<Key, Value>;
 
-  void make_plans() {
-    const std::uint64_t budget = context_.memory_budget != 0
-                                     ? context_.memory_budget
-                                     : host_memory_available() / 4 * 3 /
-                                           static_cast<std::uint64_t>(ranks_.ranks_on_machine());
+  void make_plans(const cluster::RankMemory& memory) {
+    const std::uint64_t budget =
+        context_.memory_budget != 0 ? memory.left() : memory.left() / 4 * 3;
     const auto threads = static_cast<std::uint64_t>(threads_of(context_));
     using multisort::plan::SortScratch;
     memory_ = multisort::plan::plan_memory({record_bytes, budget, threads, SortScratch::copy});
@@ -105,7 +105,8 @@ class RankFileSort {
         output.write_at((first_ + begin) * record_bytes, bytes);
       });
     });
-    output.commit(shares_.items * record_bytes);
+    output.prepare(shares_.items * record_bytes);
+    output.commit();
   }
 
   void sort(Range items) {

@@ -39,6 +39,9 @@ class KeySteps {
     steps.restore = [mine](std::span<void* const> arrays, std::uint64_t n) {
       mine.restore(static_cast<Key*>(arrays[0]), n);
     };
+    steps.restore_alone = [mine] {
+      if (!mine.codec_.is_identity()) mine.codec_.decode(mine.keys(), mine.share_.items);
+    };
     return steps;
   }
 

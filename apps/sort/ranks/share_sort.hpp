@@ -31,6 +31,8 @@ struct ShareSteps {
       merge;
   /// Undoes what `sort` did to make n items comparable. May be empty.
   std::function<void(std::span<void* const> arrays, std::uint64_t n)> restore;
+  /// The same for all items where they are, on the calling thread. Empty as `restore`.
+  std::function<void()> restore_alone;
 
   [[nodiscard]] std::uint64_t item_bytes() const {
     std::uint64_t bytes = 0;
@@ -41,7 +43,8 @@ struct ShareSteps {
 
 /// Sorts the items of all ranks: local sort, exact splits, exchange, merge. Collective.
 /// \return number of items of this rank afterwards: an equal share
-/// \throws Error, report: as cluster::sort()
+/// \throws Error, report: as cluster::sort(). A rank that has not begun its merge then has its own
+///         items, in any order
 std::uint64_t sort_share(cluster::Ranks& ranks, const Context& context, const ShareSteps& steps);
 
 /// The steps of keys, perhaps with values. \pre `share` and `context` outlive the result

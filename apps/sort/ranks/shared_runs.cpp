@@ -53,10 +53,16 @@ void SharedRuns::append(std::span<const char> bytes) {
   }
 }
 
-void SharedRuns::open_all(cluster::Ranks& ranks) {
+void SharedRuns::open_all(cluster::Ranks& ranks, cluster::TrafficPlan& traffic) {
+  // On a network file system, other machines see the bytes of a file for certain only if they open
+  // it after these have been synchronised.
+  ranks.together("flush runs", [&] {
+    if (::fsync(files_.own) != 0) throw spill_error(folder_, errno);
+  });
   begins_ = begins_of(ranks.gather(size_));
   std::vector<std::uint64_t> lengths;
   const std::string_view own = files_.name.path();
+  traffic.add_gathering(own.size(), 1);
   const std::vector<char> names =
       ranks.gather_arrays(std::span<const char>(own.data(), own.size()), &lengths);
   ranks.together("open runs", [&] {
@@ -99,7 +105,7 @@ void SharedRuns::read(std::uint64_t begin, std::span<char> into) const {
 
 void SharedRuns::discard(std::uint64_t begin, std::uint64_t bytes) const {
   const auto [descriptor, offset] = place(begin);
-  // An error is no fault: the space is freed with the file then.
+  // Errors are ignored: the space is freed when the file is removed.
   static_cast<void>(::fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                                 static_cast<off_t>(offset), static_cast<off_t>(bytes)));
 }

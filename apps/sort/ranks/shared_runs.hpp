@@ -6,13 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "cluster/traffic_plan.hpp"
 #include "core/files/temporary_name.hpp"
 #include "sortie/cluster.hpp"
 
 namespace sortie::sorting {
 
 /// Temporary files beside an output, one of each rank, which all ranks read: as if they were one
-/// file, those of the ranks one behind the other. Each has a name while it exists, by which the
+/// file, concatenated in rank order. Each has a name while it exists, by which the
 /// other ranks open it.
 class SharedRuns {
  public:
@@ -25,9 +26,11 @@ class SharedRuns {
   /// Bytes appended so far.
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
-  /// Collective, phase "open runs": lets each rank read all files, to which no rank appends then.
-  /// \throws Error (output) a rank does not see the file of another one
-  void open_all(cluster::Ranks& ranks);
+  /// Collective, phases "flush runs" and "open runs": opens the files of all ranks for reading. No
+  /// rank appends from then on.
+  /// \param traffic  to which the names are added that the ranks send
+  /// \throws Error (output) a rank does not see the file of another one, or cannot write its own
+  void open_all(cluster::Ranks& ranks, cluster::TrafficPlan& traffic);
 
   /// Where the file of a rank begins. \pre open_all() has been called, as in what follows
   [[nodiscard]] std::uint64_t begin(int rank) const {

@@ -32,7 +32,7 @@ struct SpilledShare {
 };
 
 /// Sorts records beyond the memory of the ranks: sorts chunks of the share, writes each as a run to
-/// the rank's temporary file, divides all runs of all ranks exactly, and merges the own range.
+/// the rank's temporary file, divides all runs of all ranks exactly, and merges this rank's range.
 template <class Key, class Value>
 class SpilledSort {
  public:
@@ -46,6 +46,7 @@ class SpilledSort {
         plan_(plan),
         share_(share),
         codec_(kind_of(request.format.key), request.options.order),
+        traffic_(ranks),
         file_(ranks, spill_folder(request.output)) {}
 
   RankSortResult run() {
@@ -66,9 +67,10 @@ class SpilledSort {
     std::vector<SpilledRun> parts;
     {
       const PhaseTimer timer(context_, "splits");
-      file_.open_all(ranks_);
+      file_.open_all(ranks_, traffic_);
       parts = parts_of_runs();
     }
+    traffic_.finish(context_);
     merge(parts);
     RankSortResult result;
     result.sort.records = share_.all;
@@ -142,6 +144,7 @@ class SpilledSort {
       receives.push_back(
           {rank, std::as_writable_bytes(std::span(parts).subspan(begins[other], runs_of[other]))});
     }
+    traffic_.add((p - 1) * runs_.size(), sizeof(SpilledRun));
     ranks_.exchange(sends, receives);
     std::erase_if(parts, [](const SpilledRun& part) { return part.records == 0; });
     return parts;
@@ -181,14 +184,15 @@ class SpilledSort {
           });
     });
     if (request_.verify) check_over_ranks(ranks_, check, files_->fingerprint(), share_.items);
-    if (output) output->commit(share_.all * record_bytes);
+    if (!output) return;
+    output->prepare(share_.all * record_bytes);
+    output->commit();
   }
 
-  void report(const RankSortResult& result) const {
+  void report(const RankSortResult& result) {
+    const double imbalance = cluster::imbalance_of(ranks_, share_.items);
     if (context_.report == nullptr) return;
-    context_.report->set("ranks", static_cast<std::uint64_t>(ranks_.size()));
-    context_.report->set("planned_exchange_bytes", std::uint64_t{0});
-    context_.report->set("exchanged_bytes", std::uint64_t{0});  // records move through files
+    context_.report->set("imbalance", imbalance);
     context_.report->set("spilled_bytes", result.spilled_bytes);
   }
 
@@ -199,6 +203,7 @@ class SpilledSort {
   multisort::plan::MemoryPlan plan_;
   SpilledShare share_;
   KeyCodec<Key> codec_;
+  cluster::TrafficPlan traffic_;  ///< records move through files
   SharedRuns file_;
   std::uint64_t chunk_ = 0;  ///< items of a chunk, and of the slots of the merge
   std::optional<RecordBlocks<Key, Value>> blocks_;

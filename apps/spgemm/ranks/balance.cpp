@@ -38,9 +38,10 @@ template <class Matrix>
 DividedMatrix<Matrix> balance_rows(Ranks& ranks, const HostContext& context, TrafficPlan& plan,
                                    DividedMatrix<Matrix> a, const DividedMatrix<Matrix>* b) {
   const PhaseTimer timer(context, "balance");
+  RankMemory memory(ranks, context);
   std::vector<std::int64_t> first_rows;
   {
-    const NeededRows<Matrix> needed(ranks, context, plan, a, b == nullptr ? a : *b);
+    const NeededRows<Matrix> needed(ranks, context, plan, memory, a, b == nullptr ? a : *b);
     std::vector<std::uint64_t> products;
     std::uint64_t mine = 0;
     ranks.together("count products", [&] {
@@ -57,7 +58,7 @@ DividedMatrix<Matrix> balance_rows(Ranks& ranks, const HostContext& context, Tra
     const auto all = ranks.gather_arrays(std::span<const RowGroup>(groups));
     first_rows = divide_rows(all, a.rows(), ranks.size());
   }
-  return move_rows(ranks, plan, std::move(a), std::move(first_rows));
+  return move_rows(ranks, plan, memory, std::move(a), std::move(first_rows));
 }
 
 template <class Matrix>

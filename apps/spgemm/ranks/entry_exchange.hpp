@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "apps/spgemm/host/parallel_blocks.hpp"
-#include "apps/spgemm/ranks/array_exchange.hpp"
-#include "apps/spgemm/ranks/rank_memory.hpp"
 #include "apps/spgemm/ranks/row_division.hpp"
 #include "apps/spgemm/ranks/text_entries.hpp"
-#include "apps/spgemm/ranks/traffic_plan.hpp"
+#include "cluster/array_exchange.hpp"
+#include "cluster/rank_memory.hpp"
+#include "cluster/traffic_plan.hpp"
 #include "core/host_runtime.hpp"
 #include "matrices/row_assembly.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/cluster_spgemm.hpp"
 
 /// From entries in any order to rows: each entry goes to the rank of its row.
@@ -104,8 +105,8 @@ struct EntryArrays {
 /// Collective: the rows of this rank, as one machine builds them: duplicates summed in file order.
 template <class Value, class Idx>
 [[nodiscard]] DividedMatrix<matrices::Csr<Value, Idx>> build_rows(
-    Ranks& ranks, const HostContext& context, TrafficPlan& plan, TextEntries<Value, Idx> entries,
-    const matrices::MatrixMarketHeader& header, bool transposed) {
+    Ranks& ranks, const HostContext& context, TrafficPlan& plan, RankMemory& memory,
+    TextEntries<Value, Idx> entries, const matrices::MatrixMarketHeader& header, bool transposed) {
   using matrices::detail::assemble_rows;
   const bool mirrored = header.symmetry != matrices::Symmetry::general;
   const bool numbers = header.field != matrices::Field::pattern;
@@ -117,12 +118,15 @@ template <class Value, class Idx>
       divide_by_entries(ranks, entries, rows, mirrored, transposed, matrix.first_rows);
   EntryArrays<Value, Idx> out;
   std::vector<std::uint64_t> counts(static_cast<std::size_t>(ranks.size()));
+  constexpr std::uint64_t entry = 2 * sizeof(Idx) + sizeof(Value);
+  const std::uint64_t parsed = entries.bytes;
+  const std::uint64_t all =
+      static_cast<std::uint64_t>(header.entries) * (mirrored ? 2 : 1) * entry;  // at most
   ranks.together("divide entries", [&] {
     for_each_entry(entries, mirrored, transposed,
                    [&](Idx row, Idx, std::int64_t, bool) { ++counts[owners.rank(row)]; });
-    PartOffsets parts = offsets_of(counts);
-    require_rank_memory(ranks, "the entries that a rank sends",
-                        parts.back() * (2 * sizeof(Idx) + sizeof(Value)));
+    PartOffsets parts = begins_of(counts);
+    memory.take("the entries that a rank sends", {parts.back() * entry, all});
     PartOffsets next = parts;
     out.resize(std::move(parts), numbers);
     for_each_entry(
@@ -136,13 +140,13 @@ template <class Value, class Idx>
         });
     entries = {};
   });
+  memory.release(parsed);
   plan.add_counts();
   const std::vector<std::uint64_t> arriving = ranks.exchange_counts(counts);
   EntryArrays<Value, Idx> in;
   ranks.together("receive entries", [&] {
-    PartOffsets parts = offsets_of(arriving);
-    require_rank_memory(ranks, "the entries that a rank receives",
-                        parts.back() * (2 * sizeof(Idx) + sizeof(Value)));
+    PartOffsets parts = begins_of(arriving);
+    memory.take("the entries that a rank receives", {parts.back() * entry, all});
     in.resize(std::move(parts), numbers);
   });
   plan.add(out.offsets.back() - counts[own], 2 * sizeof(Idx) + (numbers ? sizeof(Value) : 0));
@@ -156,6 +160,7 @@ template <class Value, class Idx>
     exchange.receive(std::span(in.values), in.offsets);
   }
   exchange.run();
+  memory.release(out.offsets.back() * entry);
   out = {};
   ranks.together("build rows", [&] {
     const std::int64_t first = matrix.first_rows[own];

@@ -9,7 +9,7 @@
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/ranks/index_set.hpp"
 #include "apps/spgemm/ranks/row_requests.hpp"
-#include "apps/spgemm/ranks/traffic_plan.hpp"
+#include "cluster/traffic_plan.hpp"
 #include "core/host_runtime.hpp"
 #include "sortie/cluster_spgemm.hpp"
 #include "sortie/error.hpp"
@@ -40,22 +40,21 @@ class NeededRows {
 
   /// Collective: finds them and asks for their lengths. Phases "find rows" and those of
   /// row_requests.hpp.
-  NeededRows(Ranks& ranks, const HostContext& context, TrafficPlan& plan,
+  NeededRows(Ranks& ranks, const HostContext& context, TrafficPlan& plan, RankMemory& memory,
              const DividedMatrix<Matrix>& a, const DividedMatrix<Matrix>& b)
       : places_(0) {
     std::vector<Idx> wanted;
     ranks.together("find rows", [&] {
       check_operands(ranks, a, b);
       start_host_runtime(context.threads);
-      require_rank_memory(ranks, "the rows of B that a rank asks for",
-                          static_cast<std::uint64_t>(b.rows()) / 4);
+      memory.take("the rows of B that a rank asks for", {static_cast<std::uint64_t>(b.rows()) / 4});
       places_ = IndexSet(b.rows());
       places_.insert(std::span(a.block.col_idx));
       places_.close();
       wanted = places_.template list<Idx>();
       columns_ = places_.places_of(std::span(a.block.col_idx));
     });
-    requests_ = request_rows(ranks, plan, std::move(wanted), b.first_rows);
+    requests_ = request_rows(ranks, plan, memory, std::move(wanted), b.first_rows);
     lengths_ = request_lengths(ranks, plan, requests_, std::span(b.block.row_ptr),
                                b.first_rows[static_cast<std::size_t>(ranks.rank())]);
   }
@@ -92,13 +91,5 @@ class NeededRows {
   std::vector<Idx> lengths_;
   std::vector<Idx> columns_;
 };
-
-/// The largest number over the mean of all ranks; 1 if all are 0. Collective.
-[[nodiscard]] inline double imbalance_of(Ranks& ranks, std::uint64_t mine) {
-  const std::uint64_t most = ranks.greatest(mine);
-  const std::uint64_t all = ranks.sum(mine);
-  if (all == 0) return 1;
-  return static_cast<double>(most) * ranks.size() / static_cast<double>(all);
-}
 
 }  // namespace sortie::cluster

@@ -6,13 +6,15 @@
 #include <algorithm>
 #include <complex>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "apps/spgemm/ranks/matrix_type.hpp"
-#include "apps/spgemm/ranks/rank_memory.hpp"
+#include "cluster/rank_memory.hpp"
 #include "cluster/shared_output.hpp"
 #include "core/files/block_writer.hpp"
 #include "core/files/whole_file.hpp"
@@ -21,6 +23,7 @@
 #include "matrices/matrix_market_format.hpp"
 #include "matrices/rows_view.hpp"
 #include "sortie/cluster_spgemm.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::cluster {
 namespace {
@@ -113,10 +116,11 @@ void write_view(Ranks& ranks, const HostContext& context, SharedOutput& output,
       matrices::detail::banner<Value>() +
       matrices::detail::size_line(first_rows.back(), rows.cols,
                                   static_cast<std::int64_t>(ranks.sum(entries)));
+  const RankMemory memory(ranks, context);
   std::optional<BlockText<Value, Idx>> text;
   ranks.together("format matrix", [&] {
     text.emplace(context, rows, first_rows[static_cast<std::size_t>(ranks.rank())]);
-    text->format(entries * usual_bytes <= rank_memory(ranks, {}) / 2);
+    text->format(entries * usual_bytes <= memory.left() / 2);
   });
   const std::uint64_t bytes = text->bytes() + (ranks.rank() == 0 ? header.size() : 0);
   std::uint64_t offset = bytes;
@@ -130,7 +134,8 @@ void write_view(Ranks& ranks, const HostContext& context, SharedOutput& output,
     }
     text->write(output, offset);
   });
-  output.commit(all);
+  output.prepare(all);
+  output.commit();
 }
 
 template <class Value, matrices::Index Idx>
@@ -163,7 +168,17 @@ void write_split(Ranks& ranks, const HostContext& context, const std::string& pa
     timer.set_bytes(file->bytes_written());
     file->prepare();
   });
-  ranks.together("rename part", [&] { file->commit(); });
+  bool has_name = false;
+  try {
+    ranks.together("rename part", [&] {
+      file->commit();
+      has_name = true;
+    });
+  } catch (const Error&) {
+    std::error_code ignored;
+    if (has_name) std::filesystem::remove(split_name(path, ranks.rank()), ignored);
+    throw;
+  }
 }
 
 template <class Matrix>

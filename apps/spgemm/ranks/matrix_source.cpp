@@ -65,7 +65,7 @@ MatrixSource::MatrixSource(Ranks& ranks, const HostContext& context, const std::
 }
 
 void MatrixSource::open_on_first_rank(const HostContext& context) {
-  // Another opening of a pipe would find its writer gone.
+  // A pipe cannot be opened twice.
   if (path_ != "-" && std::filesystem::is_regular_file(path_)) {
     file_.emplace(path_);
     if (is_plain_text(*file_)) {
@@ -87,12 +87,14 @@ template <matrices::Scalar Value, matrices::Index Idx>
 DividedMatrix<matrices::Csr<Value, Idx>> MatrixSource::read(const HostContext& context,
                                                             TrafficPlan& plan, bool transposed) {
   using Matrix = matrices::Csr<Value, Idx>;
+  RankMemory memory(ranks_, context);
   if (opened_.is_divided) {
     TextEntries<Value, Idx> entries =
-        read_entries<Value, Idx>(ranks_, context, *file_, opened_.parsed);
+        read_entries<Value, Idx>(ranks_, context, memory, *file_, opened_.parsed);
     file_.reset();
     const PhaseTimer timer(context, "build rows");
-    return build_rows(ranks_, context, plan, std::move(entries), opened_.parsed.header, transposed);
+    return build_rows(ranks_, context, plan, memory, std::move(entries), opened_.parsed.header,
+                      transposed);
   }
   const PhaseTimer timer(context, "read");
   DividedMatrix<Matrix> matrix;
@@ -125,7 +127,7 @@ DividedMatrix<matrices::Csr<Value, Idx>> MatrixSource::read(const HostContext& c
   std::vector<std::int64_t> first_rows(matrix.first_rows.size());
   if (ranks_.rank() == 0) first_rows = divide_rows(groups, sizes[0], ranks_.size());
   ranks_.broadcast(std::as_writable_bytes(std::span(first_rows)), 0);
-  return move_rows(ranks_, plan, std::move(matrix), std::move(first_rows));
+  return move_rows(ranks_, plan, memory, std::move(matrix), std::move(first_rows));
 }
 
 template <matrices::Scalar Value, matrices::Index Idx>

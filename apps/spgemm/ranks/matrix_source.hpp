@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "apps/spgemm/ranks/traffic_plan.hpp"
+#include "cluster/traffic_plan.hpp"
 #include "core/files/input_file.hpp"
 #include "matrices/matrix_market_text.hpp"
 #include "matrices/matrix_text.hpp"
@@ -37,7 +37,7 @@ class MatrixSource {
                                                               TrafficPlan& plan, bool transposed);
 
  private:
-  /// What rank 0 tells the others.
+  /// Sent by rank 0 to all ranks.
   struct Opened {
     bool is_divided = false;
     std::uint64_t bytes = 0;

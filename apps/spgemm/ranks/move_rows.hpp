@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "apps/spgemm/host/parallel_blocks.hpp"
-#include "apps/spgemm/ranks/array_exchange.hpp"
 #include "apps/spgemm/ranks/matrix_type.hpp"
-#include "apps/spgemm/ranks/rank_memory.hpp"
-#include "apps/spgemm/ranks/traffic_plan.hpp"
+#include "cluster/array_exchange.hpp"
+#include "cluster/rank_memory.hpp"
+#include "cluster/traffic_plan.hpp"
 #include "sortie/cluster_spgemm.hpp"
 
 namespace sortie::cluster {
@@ -28,11 +28,11 @@ namespace sortie::cluster {
   return offsets;
 }
 
-/// Collective: divides the rows otherwise. Phases "count rows" and "receive rows".
+/// Collective: redistributes the rows. Phases "count rows" and "receive rows".
 /// \param first_rows  of the new blocks, the same on all ranks
 /// Memory: a copy of the block. Rows are sent from where they are.
 template <class Matrix>
-[[nodiscard]] DividedMatrix<Matrix> move_rows(Ranks& ranks, TrafficPlan& plan,
+[[nodiscard]] DividedMatrix<Matrix> move_rows(Ranks& ranks, TrafficPlan& plan, RankMemory& memory,
                                               DividedMatrix<Matrix> from,
                                               std::vector<std::int64_t> first_rows) {
   using Idx = typename Matrix::index_type;
@@ -63,6 +63,7 @@ template <class Matrix>
   of_lengths.send(std::span<const Idx>(lengths), rows_out);
   of_lengths.receive(std::span(new_lengths), rows_in);
   of_lengths.run();
+  const std::uint64_t all = ranks.sum(entries_out.back());
   ranks.together("receive rows", [&] {
     to.block.row_ptr.assign(1, 0);
     to.block.row_ptr.reserve(new_lengths.size() + 1);
@@ -70,7 +71,8 @@ template <class Matrix>
       to.block.row_ptr.push_back(to.block.row_ptr.back() + length);
     for (const std::uint64_t row : rows_in)
       entries_in.push_back(static_cast<std::uint64_t>(to.block.row_ptr[row]));
-    require_rank_memory(ranks, "the rows of a rank", entries_in.back() * entry_bytes<Matrix>);
+    memory.take("the rows of a rank",
+                {entries_in.back() * entry_bytes<Matrix>, all * entry_bytes<Matrix>});
     spgemm::host::resize_for_overwrite(to.block.col_idx, to.block.row_ptr.back());
     if constexpr (has_values<Matrix>)
       spgemm::host::resize_for_overwrite(to.block.values, to.block.row_ptr.back());

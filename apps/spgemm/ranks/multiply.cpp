@@ -78,6 +78,7 @@ class RankProduct {
         b_(b),
         algorithm_(algorithm),
         visit_(visit),
+        memory_(ranks, context),
         first_row_(a.first_rows[static_cast<std::size_t>(ranks.rank())]) {
     c_.first_rows = a.first_rows;
     c_.block.cols = b.block.cols;
@@ -86,12 +87,11 @@ class RankProduct {
   DividedMatrix<Matrix> run() {
     if (ranks_.size() == 1) return run_alone();
     PhaseTimer finding(context_, "find rows");
-    NeededRows<Matrix> needed(ranks_, context_, plan_, a_, b_);
+    NeededRows<Matrix> needed(ranks_, context_, plan_, memory_, a_, b_);
     std::vector<std::int64_t> cuts;
     std::uint64_t products = 0;
     ranks_.together("plan rounds", [&] {
-      const std::uint64_t memory = rank_memory(ranks_, context_);
-      cuts = divide_into_rounds(a_.block, needed, memory / 2, first_row_);
+      cuts = divide_into_rounds(a_.block, needed, memory_.left() / 2, first_row_);
       for (const std::uint64_t of_row : needed.products(a_.block)) products += of_row;
     });
     finding.stop();
@@ -126,7 +126,7 @@ class RankProduct {
     return std::move(c_);
   }
 
-  /// Asks again for the rows of a round, since the others know only which rows all rounds need.
+  /// Requests the rows of one round: the first requests were for the rows of all rounds.
   void small_round(std::int64_t begin, std::int64_t end, const NeededRows<Matrix>& needed) {
     std::vector<Idx> wanted;
     std::vector<Idx> lengths;
@@ -139,7 +139,7 @@ class RankProduct {
       for (const Idx row : wanted) lengths.push_back(needed.length_of(row));
       places = rows.places_of(columns(begin, end));
     });
-    const auto requests = request_rows(ranks_, plan_, std::move(wanted), b_.first_rows);
+    const auto requests = request_rows(ranks_, plan_, memory_, std::move(wanted), b_.first_rows);
     round(begin, end, requests, lengths, std::move(places));
   }
 
@@ -148,7 +148,7 @@ class RankProduct {
              const std::vector<Idx>& lengths, std::vector<Idx> places) {
     fetched_rows_ += requests.rows_from_others(ranks_.rank());
     PhaseTimer fetching(context_, "fetch rows");
-    const Matrix fetched = fetch_rows(ranks_, plan_, b_, requests, std::span(lengths));
+    const Matrix fetched = fetch_rows(ranks_, plan_, memory_, b_, requests, std::span(lengths));
     const auto [own_begin, own_end] = requests.own(ranks_.rank());
     fetched_entries_ += static_cast<std::uint64_t>(
         fetched.nnz() - (fetched.row_ptr[own_end] - fetched.row_ptr[own_begin]));
@@ -158,7 +158,8 @@ class RankProduct {
     PhaseTimer multiplying(context_, "multiply");
     ranks_.together("multiply", [&] {
       rows = rows_of(a_.block, begin, end, fetched.rows, std::move(places));
-      product = product_of(round_context(fetched), rows, fetched, algorithm_);
+      product = product_of(product_context(ranks_, context_, memory_, bytes_of(fetched)), rows,
+                           fetched, algorithm_);
     });
     multiplying.stop();
     ranks_.together("use rows", [&] {
@@ -175,17 +176,8 @@ class RankProduct {
                                           row_ptr[static_cast<std::size_t>(begin)]));
   }
 
-  /// What the fetched rows leave of the memory.
-  [[nodiscard]] Context round_context(const Matrix& fetched) const {
-    Context context = context_;
-    const std::uint64_t held = static_cast<std::uint64_t>(fetched.nnz()) * entry_bytes<Matrix>;
-    if (context.memory_budget != 0) {
-      context.memory_budget -= std::min(held, context.memory_budget / 2);
-    } else if (ranks_.ranks_on_machine() > 1) {
-      // Half, as without a budget: the other half is for C.
-      context.memory_budget = std::max<std::uint64_t>(1, rank_memory(ranks_, context_) / 2);
-    }
-    return context;
+  [[nodiscard]] static std::uint64_t bytes_of(const Matrix& matrix) {
+    return static_cast<std::uint64_t>(matrix.nnz()) * entry_bytes<Matrix>;
   }
 
   void report(std::uint64_t products, std::uint64_t rounds) {
@@ -209,6 +201,7 @@ class RankProduct {
   const DividedMatrix<Matrix>& b_;
   spgemm::Algorithm algorithm_;
   const RowsVisit<Matrix>& visit_;
+  RankMemory memory_;
   std::int64_t first_row_;
   std::uint64_t fetched_rows_ = 0;
   std::uint64_t fetched_entries_ = 0;

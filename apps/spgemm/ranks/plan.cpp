@@ -13,8 +13,9 @@
 #include "apps/spgemm/host/new_values.hpp"
 #include "apps/spgemm/ranks/factors.hpp"
 #include "apps/spgemm/ranks/matrix_type.hpp"
+#include "apps/spgemm/ranks/rounds.hpp"
 #include "apps/spgemm/ranks/row_fetch.hpp"
-#include "apps/spgemm/ranks/traffic_plan.hpp"
+#include "cluster/traffic_plan.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/cluster_spgemm.hpp"
@@ -48,21 +49,22 @@ ProductPlan<Value, Idx>::ProductPlan(Ranks& ranks, const HostContext& context,
   TrafficPlan plan(ranks);
   const auto own = static_cast<std::size_t>(ranks.rank());
   std::uint64_t bytes = 0;
+  RankMemory memory(ranks, context);
   auto needed = [&] {
     const PhaseTimer timer(context, "find rows");
-    return NeededRows<Matrix>(ranks, context, plan, a, b);
+    return NeededRows<Matrix>(ranks, context, plan, memory, a, b);
   }();
   ranks.together("plan product", [&] {
     for (const Idx length : needed.lengths())
       bytes += static_cast<std::uint64_t>(length) * entry_bytes<Matrix>;
-    const std::uint64_t memory = rank_memory(ranks, context) / 2;
-    if (bytes > memory) throw out_of_memory_error("the rows of B for a plan", bytes, memory);
+    const std::uint64_t most = memory.left() / 2;
+    if (bytes > most) throw out_of_memory_error("the rows of B for a plan", bytes, most);
     state.requests = needed.requests();
     state.row_ptr_b = b.block.row_ptr;
   });
   {
     const PhaseTimer timer(context, "fetch rows");
-    state.b = fetch_rows(ranks, plan, b, state.requests, std::span(needed.lengths()));
+    state.b = fetch_rows(ranks, plan, memory, b, state.requests, std::span(needed.lengths()));
   }
   ranks.together("multiply", [&] {
     const PhaseTimer timer(context, "multiply");
@@ -72,9 +74,8 @@ ProductPlan<Value, Idx>::ProductPlan(Ranks& ranks, const HostContext& context,
     state.sent.resize(state.routes->sent.back());
     state.a = {a.block.rows, state.b.rows, a.block.row_ptr, needed.take_columns(), a.block.values};
     state.c.first_rows = a.first_rows;
-    Context quiet = state.context;
+    Context quiet = product_context(ranks, state.context, memory, bytes);
     quiet.report = nullptr;
-    if (quiet.memory_budget != 0) quiet.memory_budget -= std::min(bytes, quiet.memory_budget / 2);
     state.c.block = spgemm::multiply(quiet, state.a, state.b);
   });
   plan.finish(context);

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "apps/spgemm/ranks/traffic_plan.hpp"
+#include "cluster/traffic_plan.hpp"
 #include "sortie/cluster_spgemm.hpp"
 #include "sortie/spgemm.hpp"
 

@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <vector>
 
 #include "apps/spgemm/ranks/factors.hpp"
 #include "apps/spgemm/ranks/matrix_type.hpp"
+#include "cluster/rank_memory.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::cluster {
@@ -61,6 +63,21 @@ template <class Matrix>
   }
   cuts.push_back(a.rows);
   return cuts;
+}
+
+/// The context of a product of this rank: what the fetched rows leave of the memory.
+/// \param fetched  their bytes
+[[nodiscard]] inline Context product_context(const Ranks& ranks, const Context& context,
+                                             const RankMemory& memory, std::uint64_t fetched) {
+  Context of_product = context;
+  if (context.memory_budget != 0) {
+    of_product.memory_budget -= std::min(fetched, context.memory_budget / 2);
+  } else if (ranks.ranks_on_machine() > 1) {
+    // Half, as without a budget: the other half is for C.
+    const std::uint64_t left = memory.left();
+    of_product.memory_budget = std::max<std::uint64_t>(1, (left - std::min(left, fetched)) / 2);
+  }
+  return of_product;
 }
 
 }  // namespace sortie::cluster

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "apps/spgemm/host/parallel_blocks.hpp"
-#include "apps/spgemm/ranks/array_exchange.hpp"
 #include "apps/spgemm/ranks/matrix_type.hpp"
-#include "apps/spgemm/ranks/rank_memory.hpp"
 #include "apps/spgemm/ranks/row_requests.hpp"
-#include "apps/spgemm/ranks/traffic_plan.hpp"
+#include "cluster/array_exchange.hpp"
+#include "cluster/rank_memory.hpp"
+#include "cluster/traffic_plan.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/cluster_spgemm.hpp"
 
@@ -61,7 +61,7 @@ struct EntryRoutes {
       own_rows.push_back(static_cast<Idx>(requests.wanted[i] - first_row));
   }
 
-  /// Copies the items of the asked rows to `to_send`, and those of the own rows to `arrived`.
+  /// Copies the items of the asked rows to `to_send`, and those of this rank's rows to `arrived`.
   template <class T>
   void pack(const RowRequests<Idx>& requests, std::span<const std::int64_t> row_ptr_b,
             std::span<const std::int64_t> wanted, std::span<const T> items, T* to_send,
@@ -76,7 +76,8 @@ struct EntryRoutes {
 /// Collective: the wanted rows of B as a matrix, in ascending order. Phase "pack rows".
 /// \param lengths  of the wanted rows
 template <class Matrix>
-[[nodiscard]] Matrix fetch_rows(Ranks& ranks, TrafficPlan& plan, const DividedMatrix<Matrix>& b,
+[[nodiscard]] Matrix fetch_rows(Ranks& ranks, TrafficPlan& plan, const RankMemory& memory,
+                                const DividedMatrix<Matrix>& b,
                                 const RowRequests<typename Matrix::index_type>& requests,
                                 std::span<const typename Matrix::index_type> lengths) {
   using Idx = typename Matrix::index_type;
@@ -98,8 +99,11 @@ template <class Matrix>
                    ranks.rank(), fetched.row_ptr);
     const std::int64_t entries = fetched.row_ptr.back();
     const std::int64_t sent = routes->asked_offsets.back();
-    require_rank_memory(ranks, "rows of B that move",
-                        static_cast<std::uint64_t>(entries + sent) * entry_bytes<Matrix>);
+    const std::uint64_t fetched_bytes = static_cast<std::uint64_t>(entries) * entry_bytes<Matrix>;
+    memory.require("rows of B that a rank fetches", {fetched_bytes});
+    memory.require_for_others(
+        "rows of B that move",
+        fetched_bytes + static_cast<std::uint64_t>(sent) * entry_bytes<Matrix>);
     spgemm::host::resize_for_overwrite(fetched.col_idx, entries);
     spgemm::host::resize_for_overwrite(columns, sent);
     routes->pack(requests, row_ptr_b, fetched.row_ptr, std::span(b.block.col_idx), columns.data(),

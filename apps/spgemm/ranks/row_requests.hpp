@@ -7,9 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "apps/spgemm/ranks/array_exchange.hpp"
-#include "apps/spgemm/ranks/rank_memory.hpp"
-#include "apps/spgemm/ranks/traffic_plan.hpp"
+#include "cluster/array_exchange.hpp"
+#include "cluster/rank_memory.hpp"
+#include "cluster/traffic_plan.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/cluster.hpp"
 #include "sortie/csr.hpp"
 
@@ -36,11 +37,11 @@ struct RowRequests {
   }
 };
 
-/// Collective: tells the ranks which of their rows this rank wants. Phase "ask for rows".
+/// Collective: sends row requests to the owners of the rows. Phase "ask for rows".
 /// \param first_rows  of the matrix, as in DividedMatrix
 template <matrices::Index Idx>
 [[nodiscard]] RowRequests<Idx> request_rows(Ranks& ranks, TrafficPlan& plan,
-                                            std::vector<Idx> wanted,
+                                            const RankMemory& memory, std::vector<Idx> wanted,
                                             std::span<const std::int64_t> first_rows) {
   RowRequests<Idx> requests;
   requests.wanted = std::move(wanted);
@@ -56,10 +57,10 @@ template <matrices::Index Idx>
     counts.push_back(is_own ? 0 : requests.wanted_of[rank + 1] - requests.wanted_of[rank]);
   }
   plan.add_counts();
-  requests.asked_by = offsets_of(ranks.exchange_counts(counts));
+  requests.asked_by = begins_of(ranks.exchange_counts(counts));
   ranks.together("ask for rows", [&] {
-    require_rank_memory(ranks, "row numbers that ranks ask for",
-                        requests.asked_by.back() * sizeof(Idx));
+    memory.require_for_others("row numbers that ranks ask for",
+                              requests.asked_by.back() * sizeof(Idx));
     requests.asked.resize(requests.asked_by.back());
   });
   plan.add(requests.rows_from_others(ranks.rank()), sizeof(Idx));

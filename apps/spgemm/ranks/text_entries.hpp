@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/spgemm/ranks/rank_memory.hpp"
+#include "cluster/rank_memory.hpp"
 #include "core/files/input_file.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
@@ -26,6 +26,7 @@ struct TextEntries {
   matrices::detail::EntryStore<Value, Idx> store{0, false, false};
   std::vector<matrices::detail::EntryRange> ranges;  ///< slots of the store that are entries
   std::uint64_t count = 0;
+  std::uint64_t bytes = 0;  ///< of the store
 };
 
 /// First byte of the first line that begins at `at` or later; the end of the file if there is none.
@@ -48,23 +49,23 @@ struct TextEntries {
 
 /// The lines that begin in this rank's share of the bytes behind the header.
 [[nodiscard]] inline HostArray<char> read_lines(const Ranks& ranks, const HostContext& context,
-                                                const InputFile& file, std::uint64_t data_begin,
-                                                std::uint64_t& size) {
+                                                RankMemory& memory, const InputFile& file,
+                                                std::uint64_t data_begin, std::uint64_t& size) {
   const EqualShares shares{file.size() - data_begin, static_cast<std::uint64_t>(ranks.size())};
   const auto rank = static_cast<std::uint64_t>(ranks.rank());
   const std::uint64_t begin = find_line(file, data_begin, data_begin + shares.begin(rank));
   const std::uint64_t end = find_line(file, data_begin, data_begin + shares.begin(rank + 1));
   size = end - begin;
-  require_rank_memory(ranks, "the text of a rank", size, file.size() - data_begin);
+  memory.take("the text of a rank", {size, file.size() - data_begin});
   HostArray<char> text = allocate_array<char>(size + 1);
   size = file.read_at(begin, {text.get(), size}, threads_of(context));
   return text;
 }
 
-/// Collective: reads and parses. The first error in the file is thrown by the rank that has its line.
+/// Collective: reads and parses. `memory` holds the entries then. The first error in the file is thrown by the rank that has its line.
 template <matrices::Scalar Value, matrices::Index Idx>
 [[nodiscard]] TextEntries<Value, Idx> read_entries(Ranks& ranks, const HostContext& context,
-                                                   const InputFile& file,
+                                                   RankMemory& memory, const InputFile& file,
                                                    const matrices::detail::ParsedHeader& parsed) {
   using namespace matrices::detail;
   using matrices::Field;
@@ -73,7 +74,7 @@ template <matrices::Scalar Value, matrices::Index Idx>
   PhaseTimer reading(context, "read");
   ranks.together("read text", [&] {
     matrices::detail::check_types<Value, Idx>(file.name(), parsed);
-    text = read_lines(ranks, context, file, parsed.data_begin, size);
+    text = read_lines(ranks, context, memory, file, parsed.data_begin, size);
   });
   reading.set_bytes(size);
   reading.stop();
@@ -86,9 +87,9 @@ template <matrices::Scalar Value, matrices::Index Idx>
                   matrices::TextPartition{}.chunk_bytes);
     const bool numbers = parsed.header.field != Field::pattern;
     const std::uint64_t entry_bytes = 2 * sizeof(Idx) + (numbers ? sizeof(Value) : 0);
-    require_rank_memory(ranks, "the entries of a rank",
-                        static_cast<std::uint64_t>(lines->lines()) * entry_bytes,
-                        static_cast<std::uint64_t>(parsed.header.entries) * entry_bytes);
+    entries.bytes = static_cast<std::uint64_t>(lines->lines()) * entry_bytes;
+    memory.take("the entries of a rank",
+                {entries.bytes, static_cast<std::uint64_t>(parsed.header.entries) * entry_bytes});
     entries.store = EntryStore<Value, Idx>(static_cast<std::size_t>(lines->lines()), true, numbers);
     parse_chunks(context, parsed.header, lines->chunks(), entries.store);
     entries.ranges = entry_ranges(lines->chunks());
@@ -104,6 +105,7 @@ template <matrices::Scalar Value, matrices::Index Idx>
                        .lines = lines->lines(),
                        .ends_file = ranks.rank() + 1 == ranks.size()});
   });
+  memory.release(size);
   return entries;
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
 #include <system_error>
 #include <vector>
 
@@ -11,7 +10,6 @@
 #include "apps/suffix_array/ranks/exchanges.hpp"
 #include "core/files/block_pipeline.hpp"
 #include "core/files/checksum.hpp"
-#include "core/files/whole_file.hpp"
 #include "core/host_runtime.hpp"
 #include "sortie/error.hpp"
 
@@ -91,20 +89,35 @@ std::string ArrayFile::write(std::uint64_t begin, std::span<const Number> share,
   return checksum_text(checksum_of_blocks(all));
 }
 
-void ArrayFile::commit(const std::function<std::string()>& describe) {
-  std::optional<WholeFile> sidecar;
+void ArrayFile::prepare(const std::function<std::string()>& describe) {
   ranks_.on_rank(0, "write description", [&] {
-    sidecar.emplace(path_ + ".json");
-    sidecar->write(describe());
-    sidecar->prepare();
+    description_.emplace(path_ + ".json");
+    description_->write(describe());
+    description_->prepare();
   });
-  output_.commit(bytes_);
+  output_.prepare(bytes_);
+}
+
+void ArrayFile::commit() {
+  output_.commit();
+  has_name_ = ranks_.rank() == 0;
+  ranks_.on_rank(0, "name description", [&] {
+    description_->commit();
+    has_description_ = true;
+  });
+}
+
+void ArrayFile::remove() const {
+  std::error_code ignored;
+  if (has_name_) std::filesystem::remove(path_, ignored);
+  if (has_description_) std::filesystem::remove(path_ + ".json", ignored);
+}
+
+void commit_all(std::span<ArrayFile* const> files) {
   try {
-    ranks_.on_rank(0, "name description", [&] { sidecar->commit(); });
-  } catch (const Error&) {
-    // An array without its description is useless.
-    std::error_code ignored;
-    if (ranks_.rank() == 0) std::filesystem::remove(path_, ignored);
+    for (ArrayFile* const file : files) file->commit();
+  } catch (...) {
+    for (const ArrayFile* const file : files) file->remove();
     throw;
   }
 }

@@ -3,17 +3,19 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "cluster/shared_output.hpp"
+#include "core/files/whole_file.hpp"
 #include "sortie/cluster.hpp"
 #include "sortie/context.hpp"
 
 namespace sortie::suffix_array::on_ranks {
 
 /// A file of numbers of which each rank has a share, and PATH.json, which describes it. Both files
-/// appear, or none. All member functions are collective.
+/// appear, or none. All member functions but remove() are collective.
 class ArrayFile {
  public:
   /// \throws Error (output) as SharedOutput
@@ -30,8 +32,15 @@ class ArrayFile {
   template <class Number>
   std::string write(std::uint64_t begin, std::span<const Number> share, int width_bytes);
 
-  /// The files get their names. \param describe  gives the content of PATH.json; called on rank 0
-  void commit(const std::function<std::string()>& describe);
+  /// Writes PATH.json and closes both files: only renaming is left then. Phases "write description",
+  /// "close output". \param describe  gives the content of PATH.json; called on rank 0
+  void prepare(const std::function<std::string()>& describe);
+
+  /// Both files get their names. Phases "rename output", "name description". \pre prepare()
+  void commit();
+
+  /// Removes those of both files that have their names. Not collective.
+  void remove() const;
 
  private:
   cluster::Ranks& ranks_;
@@ -39,6 +48,14 @@ class ArrayFile {
   std::string path_;
   cluster::SharedOutput output_;
   std::uint64_t bytes_ = 0;
+  std::optional<WholeFile> description_;  ///< on rank 0
+  bool has_name_ = false;                 ///< both are on rank 0 only
+  bool has_description_ = false;
 };
+
+/// Arrays of one job get their names: all or none. If one cannot be renamed, those that already have
+/// their names are removed; a file of an earlier run that they replaced is lost then. Collective.
+/// \pre all are prepared \throws Error (output)
+void commit_all(std::span<ArrayFile* const> files);
 
 }  // namespace sortie::suffix_array::on_ranks

@@ -43,26 +43,6 @@
 namespace sortie::suffix_array::on_ranks {
 namespace {
 
-void report_figures(const Context& context, Exchanges& exchanges, double imbalance) {
-  cluster::Ranks& ranks = exchanges.ranks();
-  const std::uint64_t planned = exchanges.planned_bytes();
-  const std::uint64_t exchanged = exchanges.exchanged_bytes();
-  ranks.together("compare bytes", [&] {
-    if (planned == exchanged) return;
-    throw Error(ErrorKind::check, fmt::format("suffix array: found {} bytes exchanged, expected {}",
-                                              exchanged, planned));
-  });
-  std::uint64_t sums[] = {planned, exchanged};
-  ranks.reduce_all(sums, cluster::Reduction::sum);
-  const std::uint64_t most = ranks.greatest(exchanged);
-  if (context.report == nullptr) return;
-  context.report->set("ranks", static_cast<std::uint64_t>(ranks.size()));
-  context.report->set("planned_exchange_bytes", sums[0]);
-  context.report->set("most_exchange_bytes", most);
-  context.report->set("exchanged_bytes", sums[1]);
-  context.report->set("imbalance", imbalance);
-}
-
 template <Position Pos>
 cluster::SuffixArrayShare<Pos> build(cluster::Ranks& ranks, const Context& context,
                                      const TextView& text,
@@ -80,7 +60,8 @@ cluster::SuffixArrayShare<Pos> build(cluster::Ranks& ranks, const Context& conte
   PhaseTimer pack(context, "pack");
   // Elements twice and a byte (step 2), or the derived arrays; step 4 depends on the text.
   const bool derives = options.lcp || options.check;
-  const PackedText packed(ranks, context, text,
+  const cluster::RankMemory memory(ranks, static_cast<const HostContext&>(context));
+  const PackedText packed(ranks, context, memory, text,
                           derives ? std::max<std::uint64_t>(17, 4 * sizeof(Pos)) : 17);
   pack.stop();
   if (packed.size() == 0) return {};
@@ -108,8 +89,7 @@ cluster::SuffixArrayShare<Pos> build(cluster::Ranks& ranks, const Context& conte
   }
   finish.stop();
 
-  const double mean = static_cast<double>(packed.size()) / ranks.size();
-  const double imbalance = static_cast<double>(ranks.greatest(share.size)) / mean;
+  const double imbalance = cluster::imbalance_of(ranks, share.size);
   cluster::SuffixArrayShare<Pos> result = equal_share(exchanges, context, std::move(share));
   if (options.lcp) result.lcp = lcp_of_share<Pos>(exchanges, context, packed, result.suffixes);
   if (options.bwt) {
@@ -119,8 +99,9 @@ cluster::SuffixArrayShare<Pos> build(cluster::Ranks& ranks, const Context& conte
     });
   }
   if (options.check) check_share(exchanges, context, packed, result, options);
-  report_figures(context, exchanges, imbalance);
+  exchanges.plan().finish(context);
   if (context.report != nullptr) {
+    context.report->set("imbalance", imbalance);
     context.report->set("unresolved_after_first_sort", counts[0]);
     context.report->set("unresolved_after_text_rounds", counts[1]);
     context.report->set("rounds", rounds);

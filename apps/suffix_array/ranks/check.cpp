@@ -10,6 +10,7 @@
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/ranks/position_array.hpp"
 #include "apps/suffix_array/ranks/results.hpp"
+#include "core/host_memory.hpp"
 #include "core/phase_timer.hpp"
 
 namespace sortie::suffix_array::on_ranks {
@@ -41,8 +42,9 @@ class ShareCheck {
   void check_order() {
     constexpr Pos unseen = std::numeric_limits<Pos>::max();
     PositionArray<Pos> inverse(exchanges_, context_, text_.size(), unseen);
-    std::vector<Pos> next(entries_.size());
+    std::vector<Pos> next;
     ranks_.together("check positions", [&] {
+      next = allocate_vector<Pos>(entries_.size());
       for (std::size_t i = 0; i < entries_.size(); ++i) {
         if (entries_[i] >= text_.size()) {
           throw wrong(array_title, i,
@@ -78,9 +80,12 @@ class ShareCheck {
     const std::optional<Pos> before = entry_before(ranks_, entries_);
     PositionArray<Pos> permuted(exchanges_, context_, text_.size(), Pos{0});
     permuted.store(entries_, share_.lcp);
-    std::vector<Pos> previous(entries_.size());
-    for (std::size_t i = 0; i < entries_.size(); ++i)
-      previous[i] = static_cast<Pos>(entries_[i] - (entries_[i] > 0 ? 1 : 0));
+    std::vector<Pos> previous;
+    ranks_.together("previous positions", [&] {
+      previous = allocate_vector<Pos>(entries_.size());
+      for (std::size_t i = 0; i < entries_.size(); ++i)
+        previous[i] = static_cast<Pos>(entries_[i] - (entries_[i] > 0 ? 1 : 0));
+    });
     permuted.fetch(previous, previous.data());
     ranks_.together("check lcp", [&] {
       for (std::size_t i = 0; i < entries_.size(); ++i) {

@@ -67,7 +67,7 @@ class Doubling {
     std::uint64_t head_;
   };
 
-  /// Lets the owner of each position know the group of its suffix.
+  /// Sends each suffix's group to the owner of its position.
   void store_all() {
     std::vector<Pos> groups;
     ranks_.together("groups", [&] {
@@ -94,14 +94,15 @@ class Doubling {
     group_of_.fetch(keys, keys.data());
     for (const std::uint64_t member : at_end) keys[member] = static_cast<Pos>(text_.rank_of_end());
 
+    host::BitSet before;
     host::BitSet joined;
     std::vector<EdgeItem<Pos>> edges;
     ranks_.together("sort groups", [&] {
+      before = share_.order.joined;
       joined = host::BitSet(share_.size + 1);
       edges = sort_own_groups(keys, joined);
       keys = {};
     });
-    const host::BitSet before = share_.order.joined;
     if (ranks_.sum(edges.size()) > 0)
       sort_edge_groups(exchanges_, context_, std::move(edges), share_, joined);
     share_.order.joined = std::move(joined);
@@ -155,7 +156,7 @@ class Doubling {
     return edges;
   }
 
-  /// Lets owners of positions know which groups have changed.
+  /// Sends the groups that have changed to the owners of their positions.
   void store_changed(const host::BitSet& before, const LeftGroup& left) {
     std::vector<Pos> positions;
     std::vector<Pos> changed;

@@ -12,7 +12,7 @@
 namespace sortie::suffix_array::on_ranks {
 namespace {
 
-/// What a rank tells the others of its shared groups.
+/// Boundary keys of a rank's shared groups.
 struct EdgeKeys {
   std::uint64_t size = 0;   ///< slots of the rank
   std::uint64_t items = 0;  ///< of shared groups
@@ -61,9 +61,7 @@ void sort_edge_groups(Exchanges& exchanges, const Context& context,
   ranks.together("sort edges", [&] { std::ranges::sort(items, is_before<Pos>); });
   const cluster::SortedItems sequence = cluster::sorted_items(
       items.size(), [&](std::uint64_t i) { return items[i].key(); }, std::less<std::uint64_t>{});
-  const cluster::Splits splits = exchanges.search([&] {
-    return cluster::exact_splits(ranks, {&sequence, 1}, sizes);
-  });
+  const cluster::Splits splits = cluster::exact_splits(ranks, {&sequence, 1}, sizes);
   std::vector<std::uint64_t> counts(sizes.size());
   for (std::size_t rank = 0; rank < counts.size(); ++rank)
     counts[rank] = splits[0][rank + 1] - splits[0][rank];

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/traffic_plan.hpp"
 #include "core/host_memory.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/cluster.hpp"
@@ -25,18 +26,13 @@ struct Received {
   [[nodiscard]] std::uint64_t size() const { return begins.back(); }
 };
 
-/// Exchanges of one job, and the bytes that they should send to other ranks: computed from the
-/// counts before an exchange, to be compared with what Traffic counts.
+/// Exchanges of one job, and the plan of the bytes that they send, from the counts before each.
 class Exchanges {
  public:
-  explicit Exchanges(cluster::Ranks& ranks)
-      : ranks_(ranks), begin_(ranks.traffic().exchanged_bytes) {}
+  explicit Exchanges(cluster::Ranks& ranks) : ranks_(ranks), plan_(ranks) {}
 
   [[nodiscard]] cluster::Ranks& ranks() const { return ranks_; }
-  [[nodiscard]] std::uint64_t planned_bytes() const { return planned_; }
-  [[nodiscard]] std::uint64_t exchanged_bytes() const {
-    return ranks_.traffic().exchanged_bytes - begin_;
-  }
+  [[nodiscard]] const cluster::TrafficPlan& plan() const { return plan_; }
 
   /// Sends each rank the next counts[rank] items. Collective.
   /// \param from   items that each rank sends, if this is known; else null
@@ -58,7 +54,7 @@ class Exchanges {
   }
 
   /// Sends items back to the ranks that they came from. Collective.
-  /// \param to      memory for the items of the own send() that has asked for these
+  /// \param to      memory for the items of this rank's send() that has asked for these
   /// \param counts  of that send()
   template <class T>
   void answer(const Received<T>& items, T* to, std::span<const std::uint64_t> counts) {
@@ -66,15 +62,6 @@ class Exchanges {
     for (std::size_t rank = 0; rank < counts.size(); ++rank)
       sent[rank] = items.begins[rank + 1] - items.begins[rank];
     exchange(static_cast<const T*>(items.items.get()), sent, to, counts);
-  }
-
-  /// Runs a collective search, such as that of splits, whose messages no plan tells before.
-  template <class Search>
-  auto search(const Search& search) {
-    const std::uint64_t before = ranks_.traffic().exchanged_bytes;
-    auto result = search();
-    planned_ += ranks_.traffic().exchanged_bytes - before;
-    return result;
   }
 
  private:
@@ -88,7 +75,7 @@ class Exchanges {
       const std::uint64_t in = to_counts[static_cast<std::size_t>(rank)];
       if (out > 0) sent.push_back({rank, std::as_bytes(std::span(from, out))});
       if (in > 0) received.push_back({rank, std::as_writable_bytes(std::span(to, in))});
-      if (rank != ranks_.rank()) planned_ += out * sizeof(T);
+      if (rank != ranks_.rank()) plan_.add(out, sizeof(T));
       from += out;
       to += in;
     }
@@ -96,13 +83,12 @@ class Exchanges {
   }
 
   std::vector<std::uint64_t> exchange_counts(std::span<const std::uint64_t> counts) {
-    planned_ += (counts.size() - 1) * sizeof(std::uint64_t);
+    plan_.add_counts();
     return ranks_.exchange_counts(counts);
   }
 
   cluster::Ranks& ranks_;
-  std::uint64_t begin_;
-  std::uint64_t planned_ = 0;
+  cluster::TrafficPlan plan_;
 };
 
 }  // namespace sortie::suffix_array::on_ranks

@@ -16,7 +16,7 @@
 namespace sortie::suffix_array::on_ranks {
 namespace {
 
-/// The symbols of own positions and as many behind them as the first sort looks at.
+/// The symbols of this rank's positions and as many behind them as the first sort looks at.
 struct ShareText {
   ShareText(const PackedText& text, std::uint64_t begin, std::uint64_t end)
       : letters(text.letters(begin, std::min(text.size(), end + text.plan().depth() + 1))) {
@@ -40,7 +40,7 @@ struct Prefix {
   bool operator==(const Prefix&) const = default;
 };
 
-/// What the neighbours know of a rank's elements.
+/// Boundary data of a rank's elements, gathered by all ranks.
 struct Ends {
   std::uint64_t size = 0;
   Prefix first;
@@ -81,7 +81,7 @@ class RankSort {
  private:
   [[nodiscard]] std::uint64_t rank() const { return static_cast<std::uint64_t>(ranks_.rank()); }
 
-  /// The elements of own positions, by bucket.
+  /// The elements of this rank's positions, by bucket.
   void make_elements() {
     const PhaseTimer timer(context_, "elements");
     ranks_.together("make elements", [&] {
@@ -253,7 +253,7 @@ class RankSort {
   const Context& context_;
   const PackedText& text_;
   const host::PrefixPlan& plan_;
-  BucketedElements bucketed_;  ///< of own positions
+  BucketedElements bucketed_;  ///< of this rank's positions
   HostArray<std::uint64_t> elements_;
   std::vector<Border> borders_;
   std::uint64_t size_ = 0;          ///< elements received

@@ -9,7 +9,11 @@
 
 namespace sortie::suffix_array::on_ranks {
 
-/// The slots of a rank: a part of the suffix array that is not final where suffixes are in groups.
+/// The slots of a rank, a part of the suffix array. It is not final where suffixes are in groups.
+///
+/// A *slot* is an index of the suffix array. A *group* is a range of slots whose suffixes are not yet
+/// told apart, and its *members* are the slots of groups of at least two. *Edges* are the members of
+/// groups that several ranks share: they are at the first and the last slots of a rank.
 template <Position Pos>
 struct SlotShare {
   /// Bit i of `joined`: slot i is in the group of slot i - 1, which for i = 0 is the last slot

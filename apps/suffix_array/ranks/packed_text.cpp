@@ -19,33 +19,19 @@ namespace {
 
 constexpr std::uint64_t separator_bytes = sizeof(std::uint64_t) + sizeof(std::uint8_t);
 
-/// Refuses a text that this rank has no memory for. \param text_bytes  packed
-void require_rank_memory(const cluster::Ranks& ranks, const Context& context, std::uint64_t symbols,
-                         std::uint64_t text_bytes, std::uint64_t share_bytes) {
-  const auto size = static_cast<std::uint64_t>(ranks.size());
-  std::uint64_t free = host_memory_limit(context);
-  if (context.memory_budget == 0) free /= static_cast<std::uint64_t>(ranks.ranks_on_machine());
-  const std::uint64_t wanted = text_bytes + share_bytes * (symbols / size + 1);
-  if (wanted <= free) return;
-  std::string way = "which more ranks do not change";
-  if (free >= text_bytes + 2 * share_bytes) {
-    const std::uint64_t share = (free - text_bytes) / share_bytes - 1;
-    way = fmt::format("or {} ranks", (symbols + share - 1) / share);
-  }
-  throw Error(ErrorKind::out_of_memory,
-              fmt::format("suffix array of {} symbols on {} ranks: found {} free, expected {}, {}",
-                          symbols, size, format_bytes(free), format_bytes(wanted), way));
-}
-
 /// The stream of the text on rank 0, and memory for it on the others.
-host::SymbolStream packed(cluster::Ranks& ranks, const Context& context, const TextView& text,
+host::SymbolStream packed(cluster::Ranks& ranks, const Context& context,
+                          const cluster::RankMemory& memory, const TextView& text,
                           std::uint64_t size, const host::PrefixPlan& plan,
                           std::uint64_t separators, std::uint64_t share_bytes) {
   std::unique_ptr<host::SymbolStream> stream;
   ranks.together("pack", [&] {
     const std::uint64_t bytes =
         host::SymbolStream::bytes(size, plan) + separators * separator_bytes;
-    require_rank_memory(ranks, context, size, bytes, share_bytes);
+    const EqualShares shares{size, static_cast<std::uint64_t>(ranks.size())};
+    memory.require(fmt::format("suffix array of {} symbols on {} ranks", size, ranks.size()),
+                   {bytes + share_bytes * (shares.items / shares.count + 1), share_bytes * size,
+                    bytes + share_bytes});
     start_host_runtime(context.threads);
     stream = ranks.rank() == 0 ? std::make_unique<host::SymbolStream>(text, plan)
                                : std::make_unique<host::SymbolStream>(size, plan);
@@ -67,15 +53,17 @@ PackedText::Header PackedText::shared_header(cluster::Ranks& ranks, const Contex
   return header;
 }
 
-PackedText::PackedText(cluster::Ranks& ranks, const Context& context, const TextView& text,
+PackedText::PackedText(cluster::Ranks& ranks, const Context& context,
+                       const cluster::RankMemory& memory, const TextView& text,
                        std::uint64_t share_bytes)
-    : PackedText(ranks, context, text, share_bytes, shared_header(ranks, context, text)) {}
+    : PackedText(ranks, context, memory, text, share_bytes, shared_header(ranks, context, text)) {}
 
-PackedText::PackedText(cluster::Ranks& ranks, const Context& context, const TextView& text,
+PackedText::PackedText(cluster::Ranks& ranks, const Context& context,
+                       const cluster::RankMemory& memory, const TextView& text,
                        std::uint64_t share_bytes, const Header& header)
     : size_(header.size),
       plan_(host::plan_prefixes(header.counts, std::max<std::uint64_t>(header.size, 1))),
-      stream_(packed(ranks, context, text, size_, plan_, header.separators, share_bytes)) {
+      stream_(packed(ranks, context, memory, text, size_, plan_, header.separators, share_bytes)) {
   for (std::size_t byte = 0; byte < plan_.code.size(); ++byte)
     if (plan_.code[byte] != 0) letter_of_code_[plan_.code[byte]] = static_cast<std::uint8_t>(byte);
   ranks.together("separators", [&] {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/suffix_array/host/text/coded_text.hpp"
+#include "cluster/rank_memory.hpp"
 #include "sortie/cluster.hpp"
 #include "sortie/suffix_array.hpp"
 
@@ -18,10 +19,9 @@ class PackedText {
   /// Packs the text of rank 0 and sends it to all. Collective.
   /// \param text         on rank 0; not used elsewhere
   /// \param share_bytes  that each rank needs besides for each symbol of its share of the text
-  /// \throws Error (out_of_memory) a rank has not as much memory: the budget of its context, or an
-  ///         equal part of what is free on its machine
-  PackedText(cluster::Ranks& ranks, const Context& context, const TextView& text,
-             std::uint64_t share_bytes);
+  /// \throws Error (out_of_memory) the memory of a rank is not enough
+  PackedText(cluster::Ranks& ranks, const Context& context, const cluster::RankMemory& memory,
+             const TextView& text, std::uint64_t share_bytes);
 
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] const host::PrefixPlan& plan() const { return plan_; }
@@ -54,8 +54,8 @@ class PackedText {
     std::uint64_t separators = 0;
     host::LetterCounts counts{};
   };
-  PackedText(cluster::Ranks& ranks, const Context& context, const TextView& text,
-             std::uint64_t share_bytes, const Header& header);
+  PackedText(cluster::Ranks& ranks, const Context& context, const cluster::RankMemory& memory,
+             const TextView& text, std::uint64_t share_bytes, const Header& header);
   [[nodiscard]] static Header shared_header(cluster::Ranks& ranks, const Context& context,
                                             const TextView& text);
 

@@ -36,7 +36,7 @@ class PositionArray {
 
   [[nodiscard]] std::uint64_t own_begin() const { return shares_.begin(rank()); }
   [[nodiscard]] std::uint64_t own_size() const { return shares_.size(rank()); }
-  /// Values of the own positions.
+  /// Values of this rank's positions.
   [[nodiscard]] std::span<Pos> own() { return {values_.get(), own_size()}; }
 
   /// Sets the values of positions. \pre positions[i] < size. No other rank sets one of them.

@@ -91,7 +91,7 @@ std::vector<Pos> lcp_of_share(Exchanges& exchanges, const Context& context, cons
   ranks.together("neighbours", [&] {
     require_budget(context, "LCP array", entries.size_bytes());
     lcp = allocate_vector<Pos>(entries.size());
-    // Entry 0 of all has none before it, which its own position stands for.
+    // Entry 0 of all has none before it, which is marked by its own position.
     for (std::size_t i = 0; i < entries.size(); ++i)
       lcp[i] = i > 0 ? entries[i - 1] : before.value_or(entries[0]);
   });

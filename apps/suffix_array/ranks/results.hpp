@@ -27,7 +27,7 @@ template <Position Pos>
 /// The LCP array of the entries of this rank. Collective.
 ///
 /// Each rank computes the entries of its positions in the order of the text (lcp.cpp), so it
-/// compares O(n / P) symbols, and those of one repeat at the begin of its share.
+/// compares O(n / P) symbols, and those of one repeat at the start of its share.
 /// Memory: 3 positions a symbol of the share, and the batches of PositionArray.
 template <Position Pos>
 [[nodiscard]] std::vector<Pos> lcp_of_share(Exchanges& exchanges, const Context& context,

@@ -24,8 +24,10 @@ class TrafficPlan {
     add((static_cast<std::uint64_t>(ranks_.size()) - 1) * items, bytes_each);
   }
 
-  /// Collective: compares with what was counted since the construction, and reports both.
-  /// \throws Error (check) they differ
+  /// Collective, phase "check traffic": compares with what was counted since the construction. Sets
+  /// in the report "ranks", "planned_exchange_bytes" and "exchanged_bytes" of all ranks, and
+  /// "most_exchange_bytes" of the rank that sends the most.
+  /// \throws Error (check) they differ on a rank
   void finish(const HostContext& context) const;
 
  private:
@@ -33,5 +35,8 @@ class TrafficPlan {
   std::uint64_t counted_before_;
   std::uint64_t planned_ = 0;
 };
+
+/// The largest number over the mean of all ranks; 1 if all are 0. Collective.
+[[nodiscard]] double imbalance_of(Ranks& ranks, std::uint64_t mine);
 
 }  // namespace sortie::cluster

@@ -10,16 +10,9 @@
 
 namespace sortie::cluster {
 
-/// Offsets of the parts of an array that belong to each rank: ranks + 1 numbers, the first 0.
+/// Offsets of the parts of an array that belong to each rank: ranks + 1 numbers, the first 0, as of
+/// begins_of().
 using PartOffsets = std::vector<std::uint64_t>;
-
-/// Offsets of parts of these lengths.
-[[nodiscard]] inline PartOffsets offsets_of(std::span<const std::uint64_t> lengths) {
-  PartOffsets offsets{0};
-  offsets.reserve(lengths.size() + 1);
-  for (const std::uint64_t length : lengths) offsets.push_back(offsets.back() + length);
-  return offsets;
-}
 
 /// One exchange of several arrays, of which each rank sends a part to each. The arrays are received
 /// in the order in which they are sent.

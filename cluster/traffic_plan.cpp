@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/spgemm/ranks/traffic_plan.hpp"
+#include "cluster/traffic_plan.hpp"
 
 #include <fmt/format.h>
 
@@ -16,15 +16,20 @@ void TrafficPlan::finish(const HostContext& context) const {
                                               counted, planned_));
   });
   std::uint64_t sums[2] = {planned_, counted};
-  std::uint64_t most[2] = {planned_, counted};
   ranks_.reduce_all(sums, Reduction::sum);
-  ranks_.reduce_all(most, Reduction::greatest);
+  const std::uint64_t most = ranks_.greatest(planned_);
   if (context.report == nullptr) return;
-  context.report->set("ranks", std::int64_t{ranks_.size()});
+  context.report->set("ranks", static_cast<std::uint64_t>(ranks_.size()));
   context.report->set("planned_exchange_bytes", sums[0]);
-  context.report->set("planned_exchange_bytes_most", most[0]);
   context.report->set("exchanged_bytes", sums[1]);
-  context.report->set("exchanged_bytes_most", most[1]);
+  context.report->set("most_exchange_bytes", most);
+}
+
+double imbalance_of(Ranks& ranks, std::uint64_t mine) {
+  const std::uint64_t most = ranks.greatest(mine);
+  const std::uint64_t all = ranks.sum(mine);
+  if (all == 0) return 1;
+  return static_cast<double>(most) * ranks.size() / static_cast<double>(all);
 }
 
 }  // namespace sortie::cluster
