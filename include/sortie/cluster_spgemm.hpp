@@ -142,7 +142,8 @@ class SORTIE_API ProductPlan {
 /// standard input. The blocks have about equal numbers of entries.
 /// \param transposed  reads the transpose
 /// \throws Error as matrices::read_matrix_market(), after "rank N: "; (input) a rank finds another
-///         size of the file than rank 0; (out_of_memory) with the least number of ranks that are enough
+///         size of the file than rank 0; (out_of_memory) with the least number of ranks that
+///         are enough
 template <matrices::Scalar Value, matrices::Index Idx>
 [[nodiscard]] SORTIE_API DividedMatrix<matrices::Csr<Value, Idx>> read_matrix_market(
     Ranks& ranks, const HostContext& context, const std::string& path, bool transposed = false);

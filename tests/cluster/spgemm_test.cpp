@@ -293,7 +293,8 @@ TEST(ClusterSpgemm, AFaultInAnyPhaseIsThrownByAllRanks) {
         "group rows", "count rows", "receive rows"}},
       {run_multiply,
        {"check operands", "plan rounds", "pack rows", "multiply", "use rows", "check traffic"}},
-      // A row of A asks for 1044 bytes, and half of what the bitmap of rows leaves is for them: each is a round.
+      // A row of A asks for 1044 bytes, and half of what the bitmap of rows leaves is for
+      // them: each is a round.
       {run_multiply, {"choose rows"}, 2200},
       {run_plan, {"plan product", "pack values", "new values"}}};
   const auto a = test::matrix_of<double, std::int32_t>(

@@ -20,7 +20,8 @@ void write_rows(Ranks& ranks, const HostContext& context, SharedOutput& output,
 
 /// Collective: each rank writes its rows to a file of its own, also where ranks share no folder. Row
 /// numbers and sizes are those of the whole matrix, and a comment names the rows. No part is
-/// renamed before all are written and closed; if a rank cannot rename its own, the others remove theirs. Files of an earlier run on more ranks stay. Phases "write part",
+/// renamed before all are written and closed; if a rank cannot rename its own,
+/// the others remove theirs. Files of an earlier run on more ranks stay. Phases "write part",
 /// "rename part". \throws Error (output)
 template <class Matrix>
 void write_split(Ranks& ranks, const HostContext& context, const std::string& path,

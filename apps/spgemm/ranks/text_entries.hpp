@@ -62,7 +62,8 @@ struct TextEntries {
   return text;
 }
 
-/// Collective: reads and parses. `memory` holds the entries then. The first error in the file is thrown by the rank that has its line.
+/// Collective: reads and parses. `memory` holds the entries then. The first error in
+/// the file is thrown by the rank that has its line.
 template <matrices::Scalar Value, matrices::Index Idx>
 [[nodiscard]] TextEntries<Value, Idx> read_entries(Ranks& ranks, const HostContext& context,
                                                    RankMemory& memory, const InputFile& file,
