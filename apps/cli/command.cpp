@@ -11,7 +11,7 @@
 #include <new>
 
 #include "apps/bench/timing.hpp"
-#include "apps/cli/rank_program.hpp"
+#include "apps/cli/ranks/rank_program.hpp"
 #include "core/device_lifetime.hpp"
 #include "core/files/whole_file.hpp"
 #include "core/host_memory.hpp"

@@ -18,7 +18,7 @@
 
 #include "apps/cli/command.hpp"
 #include "apps/cli/completion_command.hpp"
-#include "apps/cli/rank_program.hpp"
+#include "apps/cli/ranks/rank_program.hpp"
 #include "baselines/baselines.hpp"
 #include "core/files/temporary_name.hpp"
 #include "core/phase_timer.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "apps/cli/command.hpp"
-#include "apps/cli/rank_plan.hpp"
+#include "apps/cli/ranks/rank_plan.hpp"
 #include "sortie/cluster.hpp"
 #include "sortie/sort_file.hpp"
 

@@ -15,7 +15,7 @@
 #include "apps/cli/backend_choice.hpp"
 #include "apps/cli/command.hpp"
 #include "apps/cli/product_output.hpp"
-#include "apps/cli/rank_program.hpp"
+#include "apps/cli/ranks/rank_program.hpp"
 #include "apps/cli/spgemm_command.hpp"
 #include "apps/cli/spgemm_operands.hpp"
 #include "apps/spgemm/arriving_product.hpp"

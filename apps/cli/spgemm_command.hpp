@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "apps/cli/command.hpp"
-#include "apps/cli/rank_plan.hpp"
+#include "apps/cli/ranks/rank_plan.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/cluster.hpp"
 #include "sortie/csr.hpp"

@@ -8,7 +8,7 @@
 #include "apps/bench/generator_spec.hpp"
 #include "apps/cli/backend_choice.hpp"
 #include "apps/cli/command.hpp"
-#include "apps/cli/rank_program.hpp"
+#include "apps/cli/ranks/rank_program.hpp"
 #include "apps/cli/suffix_array_command.hpp"
 #include "apps/cli/text_index.hpp"
 #include "apps/suffix_array/construction.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "apps/cli/command.hpp"
-#include "apps/cli/rank_plan.hpp"
+#include "apps/cli/ranks/rank_plan.hpp"
 #include "apps/cli/text_index.hpp"
 #include "sortie/cluster.hpp"
 

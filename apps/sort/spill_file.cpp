@@ -15,14 +15,45 @@
 #include "sortie/error.hpp"
 
 namespace sortie::sorting {
-namespace {
 
 Error spill_error(const std::string& folder, int code) {
   return {ErrorKind::output,
           fmt::format("{}: temporary file cannot be written: {}", folder, std::strerror(code))};
 }
 
-}  // namespace
+void write_temporary(const std::string& folder, int descriptor, std::uint64_t begin,
+                     std::span<const char> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written =
+        ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(begin));
+    if (written < 0 && errno == EINTR) continue;
+    // A device that takes no more may give no reason.
+    if (written <= 0) throw spill_error(folder, written == 0 ? ENOSPC : errno);
+    begin += static_cast<std::uint64_t>(written);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void read_temporary(const std::string& folder, int descriptor, std::uint64_t begin,
+                    std::span<char> into) {
+  while (!into.empty()) {
+    const ssize_t got = ::pread(descriptor, into.data(), into.size(), static_cast<off_t>(begin));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      throw Error(ErrorKind::input,
+                  fmt::format("{}: temporary file cannot be read: {}", folder,
+                              got == 0 ? "it ends too early" : std::strerror(errno)));
+    }
+    begin += static_cast<std::uint64_t>(got);
+    into = into.subspan(static_cast<std::size_t>(got));
+  }
+}
+
+void discard_temporary(int descriptor, std::uint64_t begin, std::uint64_t bytes) {
+  // An error is no fault: the space is freed with the file then.
+  static_cast<void>(::fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                                static_cast<off_t>(begin), static_cast<off_t>(bytes)));
+}
 
 SpillFile::SpillFile(const std::string& folder) : folder_(folder) {
   constexpr mode_t own = 0600;
@@ -41,35 +72,15 @@ SpillFile::~SpillFile() {
 }
 
 void SpillFile::write(std::uint64_t begin, std::span<const char> bytes) const {
-  while (!bytes.empty()) {
-    const ssize_t written =
-        ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(begin));
-    if (written < 0 && errno == EINTR) continue;
-    // A device that takes no more may give no reason.
-    if (written <= 0) throw spill_error(folder_, written == 0 ? ENOSPC : errno);
-    begin += static_cast<std::uint64_t>(written);
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
+  write_temporary(folder_, descriptor_, begin, bytes);
 }
 
 void SpillFile::read(std::uint64_t begin, std::span<char> into) const {
-  while (!into.empty()) {
-    const ssize_t got = ::pread(descriptor_, into.data(), into.size(), static_cast<off_t>(begin));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) {
-      throw Error(ErrorKind::input,
-                  fmt::format("{}: temporary file cannot be read: {}", folder_,
-                              got == 0 ? "it ends too early" : std::strerror(errno)));
-    }
-    begin += static_cast<std::uint64_t>(got);
-    into = into.subspan(static_cast<std::size_t>(got));
-  }
+  read_temporary(folder_, descriptor_, begin, into);
 }
 
 void SpillFile::discard(std::uint64_t begin, std::uint64_t bytes) const {
-  // An error is no fault: the space is freed with the file then.
-  static_cast<void>(::fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                                static_cast<off_t>(begin), static_cast<off_t>(bytes)));
+  discard_temporary(descriptor_, begin, bytes);
 }
 
 std::string spill_folder(const std::string& output_path) {

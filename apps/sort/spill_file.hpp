@@ -5,7 +5,21 @@
 #include <span>
 #include <string>
 
+#include "sortie/error.hpp"
+
 namespace sortie::sorting {
+
+/// The error of a temporary file in a folder. \param code  of the system
+[[nodiscard]] Error spill_error(const std::string& folder, int code);
+/// Writes bytes at byte `begin` of an open temporary file in `folder`.
+/// \throws Error (output) with the system's reason (disk full, ...)
+void write_temporary(const std::string& folder, int descriptor, std::uint64_t begin,
+                     std::span<const char> bytes);
+/// Fills `into` from byte `begin` of an open temporary file in `folder`. \throws Error (input)
+void read_temporary(const std::string& folder, int descriptor, std::uint64_t begin,
+                    std::span<char> into);
+/// Frees the space of bytes that are read no more, as SpillFile::discard().
+void discard_temporary(int descriptor, std::uint64_t begin, std::uint64_t bytes);
 
 /// A temporary file for data beyond memory. It has no name, so it disappears with the process even
 /// after a crash. Several threads may read and write it at the same time.

@@ -10,18 +10,11 @@
 #include <cstring>
 #include <string_view>
 
+#include "apps/sort/spill_file.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::sorting {
-namespace {
-
-Error spill_error(const std::string& folder, int code) {
-  return {ErrorKind::output,
-          fmt::format("{}: temporary file cannot be written: {}", folder, std::strerror(code))};
-}
-
-}  // namespace
 
 SharedRuns::SharedRuns(cluster::Ranks& ranks, const std::string& folder) : folder_(folder) {
   constexpr mode_t own = 0600;
@@ -43,14 +36,8 @@ SharedRuns::OpenFiles::~OpenFiles() {
 }
 
 void SharedRuns::append(std::span<const char> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written =
-        ::pwrite(files_.own, bytes.data(), bytes.size(), static_cast<off_t>(size_));
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) throw spill_error(folder_, written == 0 ? ENOSPC : errno);
-    size_ += static_cast<std::uint64_t>(written);
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
+  write_temporary(folder_, files_.own, size_, bytes);
+  size_ += bytes.size();
 }
 
 void SharedRuns::open_all(cluster::Ranks& ranks, cluster::TrafficPlan& traffic) {
@@ -89,25 +76,13 @@ SharedRuns::Place SharedRuns::place(std::uint64_t byte) const {
 }
 
 void SharedRuns::read(std::uint64_t begin, std::span<char> into) const {
-  auto [descriptor, offset] = place(begin);
-  while (!into.empty()) {
-    const ssize_t got = ::pread(descriptor, into.data(), into.size(), static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) {
-      throw Error(ErrorKind::input,
-                  fmt::format("{}: temporary file cannot be read: {}", folder_,
-                              got == 0 ? "it ends too early" : std::strerror(errno)));
-    }
-    offset += static_cast<std::uint64_t>(got);
-    into = into.subspan(static_cast<std::size_t>(got));
-  }
+  const auto [descriptor, offset] = place(begin);
+  read_temporary(folder_, descriptor, offset, into);
 }
 
 void SharedRuns::discard(std::uint64_t begin, std::uint64_t bytes) const {
   const auto [descriptor, offset] = place(begin);
-  // Errors are ignored: the space is freed when the file is removed.
-  static_cast<void>(::fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                                static_cast<off_t>(offset), static_cast<off_t>(bytes)));
+  discard_temporary(descriptor, offset, bytes);
 }
 
 }  // namespace sortie::sorting

@@ -18,7 +18,7 @@
 
 #include "apps/bench/timing.hpp"
 #include "apps/cli/command.hpp"
-#include "apps/cli/rank_program.hpp"
+#include "apps/cli/ranks/rank_program.hpp"
 #include "cluster/cost_model.hpp"
 #include "core/files/whole_file.hpp"
 #include "core/host_memory.hpp"

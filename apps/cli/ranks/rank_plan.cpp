@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/cli/rank_plan.hpp"
+#include "apps/cli/ranks/rank_plan.hpp"
 
 #include <fmt/format.h>
 

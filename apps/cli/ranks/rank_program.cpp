@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/cli/rank_program.hpp"
+#include "apps/cli/ranks/rank_program.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
