@@ -40,7 +40,7 @@ Context make_context(const CommonOptions& options) {
 
 /// Of several ranks, one prints messages and writes the report.
 CommonOptions options_of_process(CommonOptions options) {
-  if (is_speaker()) return options;
+  if (is_reporting_rank()) return options;
   options.quiet = true;
   options.verbose = false;
   options.json.clear();
@@ -240,7 +240,7 @@ void Job::say(std::string_view line) const {
 }
 
 void Job::summarize(const std::string& output_path, std::string_view lines) {
-  if (!is_speaker()) {
+  if (!is_reporting_rank()) {
     // Rank 0 prints it.
   } else if (!output_path.empty() || options_.json == "-") {
     say(lines);
@@ -300,7 +300,7 @@ ExitCode run_guarded(const std::function<void()>& work) {
   } catch (const Error& error) {
     const bool agreed = ranks != nullptr && ranks->has_agreed_error();
     failed_alone = several && !agreed;
-    if (!agreed || is_speaker()) print_error(error.what());
+    if (!agreed || is_reporting_rank()) print_error(error.what());
     if (error.kind() == ErrorKind::usage) return ExitCode::wrong_usage;
     if (error.kind() == ErrorKind::check) return ExitCode::check_failed;
   } catch (const std::bad_alloc&) {

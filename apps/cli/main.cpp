@@ -198,7 +198,7 @@ int run_program(int count, char** values) {
   program.require_subcommand(1);
   const std::vector<Command> commands = add_commands(program);
   if (count <= 1) {
-    if (is_speaker()) fmt::print(stderr, "{}", program.help());
+    if (is_reporting_rank()) fmt::print(stderr, "{}", program.help());
     return static_cast<int>(ExitCode::wrong_usage);
   }
   if (const auto code = hand_over(values, {values + 1, values + count})) return *code;
@@ -211,9 +211,9 @@ int run_program(int count, char** values) {
   try {
     program.parse(count, values);
   } catch (const CLI::Success& help_or_version) {
-    return is_speaker() ? program.exit(help_or_version) : 0;
+    return is_reporting_rank() ? program.exit(help_or_version) : 0;
   } catch (const CLI::ParseError& error) {
-    if (is_speaker()) print_error(describe(error, program));
+    if (is_reporting_rank()) print_error(describe(error, program));
     return static_cast<int>(ExitCode::wrong_usage);
   }
   remove_temporary_files_on_signals();

@@ -211,7 +211,7 @@ RankModel measure(Ranks& ranks, const Context& context) {
 void run(Job& job, const BenchRanksCommand& command) {
   Ranks* const ranks = job_ranks();
   together("output", [&] {
-    if (is_speaker()) job.announce_output(command.output);
+    if (is_reporting_rank()) job.announce_output(command.output);
   });
   Context context = job.context();
   context.report = nullptr;
@@ -235,7 +235,7 @@ void run(Job& job, const BenchRanksCommand& command) {
     text += fmt::format("\n{}: {:.1f} million a second and rank", work, 1e-6 * rate);
   }
   together("write", [&] {
-    if (!is_speaker() || command.output.empty()) return;
+    if (!is_reporting_rank() || command.output.empty()) return;
     WholeFile file(command.output);
     file.write(model.to_json());
     file.commit();

@@ -44,7 +44,7 @@ void set_job_ranks(cluster::Ranks* ranks) {
   ranks_of_program() = ranks;
 }
 
-bool is_speaker() {
+bool is_reporting_rank() {
   return job_ranks() == nullptr || job_ranks()->rank() == 0;
 }
 

@@ -17,7 +17,7 @@ namespace sortie::cli {
 void set_job_ranks(cluster::Ranks* ranks);
 
 /// Whether this process prints messages and writes reports: rank 0, or the only one.
-[[nodiscard]] bool is_speaker();
+[[nodiscard]] bool is_reporting_rank();
 
 /// Runs work between collective calls, in Ranks::together() if there are ranks.
 void together(std::string_view phase, const std::function<void()>& work);
