@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "cluster/broadcast_text.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::cluster {
@@ -31,10 +32,7 @@ SharedOutput::SharedOutput(Ranks& ranks, const std::string& path) : ranks_(ranks
     file_.emplace(path, true);
     temporary = file_->temporary_path();
   });
-  std::uint64_t length = temporary.size();
-  ranks.broadcast(std::as_writable_bytes(std::span(&length, 1)), 0);
-  temporary.resize(length);
-  ranks.broadcast(std::as_writable_bytes(std::span(temporary)), 0);
+  temporary = broadcast_text(ranks, std::move(temporary));
   ranks.together("open output", [&] {
     if (ranks.rank() == 0) return;
     others_.number = ::open(temporary.c_str(), O_WRONLY | O_CLOEXEC);

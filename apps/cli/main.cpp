@@ -59,7 +59,7 @@ std::optional<int> hand_over(char**, const std::vector<std::string>&) {
 
 void register_papers() {}
 
-// Beside ranks, which measures those of an MPI job.
+// sortie-bench has all other benchmarks. This one also measures the ranks of an MPI job.
 std::vector<Command> add_benchmarks(CLI::App& program) {
   CLI::App* const parser = program.add_subcommand("bench", "Benchmarks (by sortie-bench)");
   parser->require_subcommand(1);
@@ -239,7 +239,7 @@ int main(int count, char** values) {
     const auto ranks = sortie::cluster::make_mpi_ranks(MPI_COMM_WORLD);
     sortie::cli::set_job_ranks(ranks.get());
     code = sortie::cli::run_program(count, values);
-    // The other ranks wait for this one, or never will.
+    // The other ranks do not know of the error, and wait for this rank in their next collective call.
     if (code != 0 && sortie::cli::has_failed_alone()) MPI_Abort(MPI_COMM_WORLD, code);
     sortie::cli::set_job_ranks(nullptr);
   }

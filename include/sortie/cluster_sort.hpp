@@ -23,7 +23,7 @@ namespace detail {
 struct ShareArray {
   void* data = nullptr;
   std::size_t item_bytes = 0;
-  /// Gives it room for so many items; their content need not be kept. Returns where they are now.
+  /// Changes its length to so many items; their content need not be kept. Returns their address.
   std::function<void*(std::uint64_t items)> resize;
 };
 

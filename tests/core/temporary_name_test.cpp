@@ -60,7 +60,7 @@ TEST(TemporaryName, AnIgnoredSignalRemainsIgnored) {
 }
 
 // A signal handler removes at most 64 names. More files than that are written and committed as usual,
-// and after clear() there is room for another name.
+// and after clear() another name can be set.
 TEST(TemporaryName, MayBeMany) {
   const TemporaryFolder folder;
   std::vector<TemporaryName> names(100);

@@ -3,9 +3,10 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
+#include <utility>
 
+#include "cluster/broadcast_text.hpp"
 #include "sortie/cluster.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -19,10 +20,7 @@ class SharedFolder {
       folder_.emplace();
       path_ = folder_->path("");
     }
-    std::uint64_t length = path_.size();
-    ranks.broadcast(std::as_writable_bytes(std::span(&length, 1)), 0);
-    path_.resize(length);
-    ranks.broadcast(std::as_writable_bytes(std::span(path_)), 0);
+    path_ = cluster::broadcast_text(ranks, std::move(path_));
   }
   ~SharedFolder() { static_cast<void>(ranks_.sum(0)); }  // all are done before rank 0 removes it
   SharedFolder(const SharedFolder&) = delete;

@@ -9,9 +9,9 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <span>
 
 #include "apps/cli/command.hpp"
+#include "cluster/broadcast_text.hpp"
 #include "core/host_runtime.hpp"
 #include "sortie/error.hpp"
 
@@ -55,11 +55,7 @@ void together(std::string_view phase, const std::function<void()>& work) {
 
 void require_same_command(cluster::Ranks& ranks, const std::vector<std::string>& arguments) {
   const std::string own = fmt::format("{} {}", program_version(), fmt::join(arguments, " "));
-  std::string first = own;
-  std::uint64_t length = first.size();
-  ranks.broadcast(std::as_writable_bytes(std::span(&length, 1)), 0);
-  first.resize(length);
-  ranks.broadcast(std::as_writable_bytes(std::span(first)), 0);
+  const std::string first = cluster::broadcast_text(ranks, own);
   ranks.together("compare commands", [&] {
     if (own == first) return;
     throw Error(

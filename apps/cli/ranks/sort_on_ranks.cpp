@@ -3,11 +3,13 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "apps/cli/sort_command.hpp"
 #include "apps/sort/ranks/file_sort.hpp"
 #include "apps/sort/spill_file.hpp"
+#include "cluster/broadcast_text.hpp"
 #include "core/files/whole_file.hpp"
 #include "sortie/error.hpp"
 
@@ -33,10 +35,7 @@ class StreamCopy {
       // Closed before others open it: network file systems show the bytes from then on.
       file_->prepare();
     });
-    std::uint64_t length = path_.size();
-    ranks.broadcast(std::as_writable_bytes(std::span(&length, 1)), 0);
-    path_.resize(length);
-    ranks.broadcast(std::as_writable_bytes(std::span(path_)), 0);
+    path_ = cluster::broadcast_text(ranks, std::move(path_));
   }
 
   [[nodiscard]] const std::string& path() const { return path_; }

@@ -44,7 +44,7 @@ std::vector<std::uint64_t> products_of_rows(const Csr<Value, Idx>& a, const Csr<
   return products;
 }
 
-/// Rows of B are where those of A are if it is A; else its entries are divided evenly.
+/// First row of each rank if the entries are divided evenly, as the reader does; then the number of rows.
 template <class Value, class Idx>
 std::vector<std::int64_t> rows_by_entries(const Csr<Value, Idx>& matrix, int ranks) {
   std::vector<std::int64_t> first(static_cast<std::size_t>(ranks) + 1, matrix.rows);

@@ -87,9 +87,9 @@ class BorderSearch {
     for (std::size_t i = 0; i < open_.size(); ++i) {
       if (i > 0 && open_[i].bucket == open_[i - 1].bucket) continue;
       const auto bucket = in_bucket(open_[i].bucket);
-      const std::uint64_t room = std::min<std::uint64_t>(bucket.size(), most_scratch);
-      const auto scratch = allocate_array<std::uint64_t>(room);
-      host::sort_elements(bucket.data(), bucket.size(), std::span(scratch.get(), room));
+      const std::uint64_t scratch_size = std::min<std::uint64_t>(bucket.size(), most_scratch);
+      const auto scratch = allocate_array<std::uint64_t>(scratch_size);
+      host::sort_elements(bucket.data(), bucket.size(), std::span(scratch.get(), scratch_size));
     }
   }
 

@@ -194,7 +194,7 @@ class RankSort {
   /// to the ends.
   void find_edges(const std::vector<Ends>& ends, SlotShare<Pos>& share) {
     ranks_.together("move edges", [&] {
-      // Room for those that equal_share() adds.
+      // More capacity, for the suffixes that equal_share() adds.
       share.order.suffixes = allocate_vector<Pos>(size_ + size_ / 32);
       share.order.suffixes.resize(size_);
       share.order.joined = host::BitSet(size_ + 1);

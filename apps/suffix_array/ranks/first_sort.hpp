@@ -17,8 +17,8 @@ namespace sortie::suffix_array::on_ranks {
 template <Position Pos>
 struct SlotShare {
   /// Bit i of `joined`: slot i is in the group of slot i - 1, which for i = 0 is the last slot
-  /// before this share. Bit `size` is that of the first slot behind this share. The suffixes have
-  /// room for 1/32 more.
+  /// before this share. Bit `size` is that of the first slot behind this share. The capacity of
+  /// the suffixes is 1/32 above their number.
   host::FirstOrder<Pos> order;
   std::uint64_t begin = 0;       ///< first slot
   std::uint64_t size = 0;        ///< slots of this rank

@@ -54,7 +54,7 @@ cluster::SuffixArrayShare<Pos> equal_share(Exchanges& exchanges, const Context& 
   cluster::SuffixArrayShare<Pos> result;
   result.begin = shares.begin(rank);
   ranks.together("join slots", [&] {
-    // The suffixes have room for a few more (first_sort.hpp), so they rarely move to other memory.
+    // The capacity of the suffixes exceeds their number (first_sort.hpp), so they are rarely reallocated.
     const auto at = [&](std::uint64_t i) {
       return suffixes.begin() + static_cast<std::ptrdiff_t>(i);
     };
