@@ -58,13 +58,17 @@ SORTIE_API void sort_records(Ranks& ranks, const Context& context,
 /// rank r of P has the keys numbered [r n / P, (r + 1) n / P) in the order of all n keys.
 ///
 /// Each rank sorts its keys by sortie::sort(), exact splits divide them among the ranks, one
-/// exchange gives each rank a run from every rank, and each rank merges its runs.
+/// exchange gives each rank a run from every rank, and each rank merges its runs. On the host, where
+/// each rank has at least 2^20 keys of 32 or 64 bits and their leading digits divide them well, each
+/// rank divides its keys into buckets, only the buckets at the borders of shares are split exactly,
+/// and each rank sorts the buckets that it receives: nothing is merged.
 ///
 /// \param keys     of this rank; any number, also none
 /// \param context  of this rank: backend, device and threads of the local sort;
 ///                 memory budget: bytes of host memory beside the keys, of the local sort on CUDA
 ///                 those of the GPU;
-///                 report: phases "local sort", "splits", "exchange", "merge"; figures "ranks",
+///                 report: phases "local sort", "splits", "exchange", "merge", or by buckets
+///                 "divide", "splits", "exchange", "buckets"; figures "ranks",
 ///                 "planned_exchange_bytes" and "exchanged_bytes" (sums over all ranks, computed
 ///                 before the exchange and counted by it), "most_exchange_bytes" (planned, of the
 ///                 rank that sends most), "imbalance" (items of the largest share over the mean)
@@ -73,13 +77,13 @@ SORTIE_API void sort_records(Ranks& ranks, const Context& context,
 ///                Each rank then has its own keys in an unspecified order; after an error in the
 ///                merge, the content of the vectors is unspecified
 ///
-/// Complexity: that of sort() for n / P keys, O(n / P log P) for the merge, about log(n) / log(s)
+/// Complexity: that of sort() for n / P keys, O(n / P log P) for a merge, about log(n) / log(s)
 /// rounds of the splits (cluster/exact_splits.hpp). Sends each key at most once.
 /// Extra memory: one copy of the larger of the share before and after.
 /// The result does not depend on the ranks' numbers of keys or threads.
 ///
 /// Source: Harsh, Kale, Solomonik: Histogram Sort with Sampling (SPAA 2019), for the splits;
-/// Tanasic et al. (GPGPU 2013), section 3.
+/// Tanasic et al. (GPGPU 2013), section 3; Ilic, RMG Sort (2022), section 3.1, for the buckets.
 template <SortKey Key>
 void sort(Ranks& ranks, const Context& context, std::vector<Key>& keys,
           const SortOptions& options = {}) {

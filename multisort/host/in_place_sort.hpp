@@ -14,32 +14,14 @@
 
 #include "core/phase_timer.hpp"
 #include "multisort/host/block_partition.hpp"
-#include "multisort/host/local_sort.hpp"
+#include "multisort/host/part_sort.hpp"
 #include "primitives/host/items.hpp"
 #include "primitives/host/parallel.hpp"
 #include "primitives/host/radix_pass.hpp"
 #include "primitives/key_codec.hpp"
-#include "primitives/simd/vector_sort.hpp"
 #include "sortie/context.hpp"
 
 namespace sortie::multisort {
-
-/// Sorts pairs that are words by vectors, on the calling thread, best within the second-level
-/// cache. Not stable: equal keys come in the order of their values, as words. O(n log n).
-///
-/// Groups that fit the registers, found by the keys' upper bits in a pass of their own, were tried
-/// and took longer: on a Xeon with 2 MiB of second-level cache, 2^17 random words, 9.8 ns a word
-/// instead of 8.4, and skewed ones 10.9 instead of 7.5.
-/// \param scratch  n words
-/// \pre has_vector_sort()
-template <class Key, class Value>
-requires(has_values<Value>&& are_words<Key, Value>) void sort_as_words(Items<Key, Value> items,
-                                                                       std::uint64_t n,
-                                                                       std::uint64_t* scratch) {
-  for (std::uint64_t i = 0; i < n; ++i) scratch[i] = word_of(items, i);
-  sort_words(scratch, n);
-  copy_words(scratch, n, items);
-}
 
 /// Radix sort of one array without a copy of it.
 ///
@@ -60,14 +42,13 @@ template <std::unsigned_integral Key, class Value>
 class InPlaceSort {
  public:
   using Range = Items<Key, Value>;
-  using Sorter = LocalSort<Key, Value>;
+  using Sorter = PartSort<Key, Value>;
 
   [[nodiscard]] static std::uint64_t work_space(std::uint64_t n, std::size_t devices) {
     const std::uint64_t counters =
         has_values<Value> ? 0 : (devices + 1) * most_counted * sizeof(std::uint64_t);
     const std::uint64_t team = n > team_items ? Partition::bytes(n, team_stripes) : 0;
-    return counters + team +
-           devices * (Partition::bytes(team_items, 1) + scratch_items(n) * item_bytes<Key, Value>);
+    return counters + team + devices * Sorter::bytes(std::min(n, team_items));
   }
 
   /// \param codec    encodes keys as unsigned integers of the requested order
@@ -78,7 +59,7 @@ class InPlaceSort {
     require_budget(context, "work space of the sort in place", work_space(n, devices));
     if (n > team_items) team_ = std::make_unique<Partition>(n, team_stripes);
     for (std::size_t device = 0; device < devices; ++device)
-      workers_.push_back(std::make_unique<Worker>(context, n));
+      workers_.push_back(std::make_unique<Sorter>(context, std::min(n, team_items)));
   }
 
   /// \throws std::bad_alloc  no memory for the list of parts; the items are in any order then
@@ -113,8 +94,6 @@ class InPlaceSort {
   };
 
   /// Items that all devices divide; also those that a device decodes at a time where all are equal.
-  /// Pairs take twice the cache in one go, since dividing them in place once more takes longer.
-  static constexpr std::uint64_t cached_items = (has_values<Value> ? 2 : 1) * Sorter::cached_items;
   static constexpr std::uint64_t team_items = std::uint64_t{1} << 20;
   static constexpr std::size_t team_stripes = 8;
   /// Values of keys that are counted: their counters fit the second-level cache.
@@ -124,65 +103,6 @@ class InPlaceSort {
   static constexpr std::size_t few_counted = 1024;
   /// Keys of the sample, at equal distances.
   static constexpr std::uint64_t sampled_keys = 1024;
-
-  [[nodiscard]] static std::uint64_t scratch_items(std::uint64_t n) {
-    return std::min(n, cached_items);
-  }
-
-  struct Worker {
-    Worker(const Context& context, std::uint64_t n)
-        : partition(std::min(n, team_items), 1),
-          capacity(scratch_items(n)),
-          storage(context, capacity, "scratch of the sort in place") {}
-
-    /// Sorts items that differ in no bits but the lowest `bits`.
-    void sort(Range items, std::uint64_t n, int bits) {
-      if constexpr (are_pair_words) {
-        if (has_vector_sort() && n <= cached_items) {
-          if (bits > 0) sort_as_words(items, n, storage.items().keys);
-          return;
-        }
-      }
-      if (n <= std::max(cached_items, sorter.items_without_scratch())) {
-        sorter.sort(items, scratch(), n, bits, items);
-        return;
-      }
-      if (bits == 0) return;
-      const Key differing = differing_bits(items.keys, n, items.keys[0]);
-      if (differing == 0) return;
-      const Digit digit = Digit::highest(differing, block_digit_bits);
-      std::array<std::uint64_t, block_buckets> ends;
-      partition.begin(items, n, digit);
-      partition.collect(0);
-      partition.place(ends);
-      for (std::size_t share = 0; share < partition.shares(); ++share) partition.exchange(share);
-      partition.finish(ends);
-      std::uint64_t begin = 0;
-      for (const std::uint64_t end : ends) {
-        if (end - begin > 1) sort(items.from(begin), end - begin, digit.shift);
-        begin = end;
-      }
-    }
-
-   private:
-    static constexpr bool are_pair_words = has_values<Value> && are_words<Key, Value>;
-    using Storage = std::conditional_t<are_pair_words, ItemStorage<std::uint64_t, NoValue>,
-                                       ItemStorage<Key, Value>>;
-
-    [[nodiscard]] Range scratch() const {
-      if constexpr (are_pair_words) {
-        auto* const keys = reinterpret_cast<Key*>(storage.items().keys);
-        return {keys, reinterpret_cast<Value*>(keys + capacity)};
-      } else {
-        return storage.items();
-      }
-    }
-
-    Partition partition;
-    std::uint64_t capacity;  ///< items that the storage holds
-    Storage storage;
-    Sorter sorter{cached_items};
-  };
 
   [[nodiscard]] EqualShares shares_of(std::uint64_t n) const { return {n, devices_}; }
 
@@ -323,7 +243,7 @@ class InPlaceSort {
   std::size_t devices_;
   bool encoded_ = false;                          ///< whether the keys are encoded
   std::unique_ptr<Partition> team_;               ///< of parts that all devices divide
-  std::vector<std::unique_ptr<Worker>> workers_;  ///< one a device
+  std::vector<std::unique_ptr<Sorter>> workers_;  ///< one a device
   std::vector<Part> large_;                       ///< to be divided by all devices
   std::vector<Part> small_;                       ///< to be sorted, each by one device
 };

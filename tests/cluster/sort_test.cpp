@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/sort/ranks/bucket_sort.hpp"
 #include "core/random.hpp"
 #include "primitives/host/parallel.hpp"
 #include "primitives/key_codec.hpp"
@@ -159,6 +160,107 @@ TEST(ClusterSort, SortsEveryTypeInBothDirections) {
               return expect_sorted<Key, std::uint64_t>(ranks, shapes()[0], order, true);
           }
         });
+      }
+    }
+  });
+}
+
+/// Sorts keys alone by buckets, however few they are. \return whether that applied
+template <class Key>
+bool expect_sorted_by_buckets(Ranks& ranks, const Shape& shape, Order order) {
+  Sorted<Key, std::uint32_t> sorted = make<Key, std::uint32_t>(ranks, shape, order);
+  const std::vector<Key> before = sorted.keys;
+  detail::KeyShare share;
+  share.type = key_type_of<Key>();
+  share.items = sorted.keys.size();
+  share.key_array = detail::share_array(sorted.keys);
+  share.options.order = order;
+  const bool applies = sorting::sort_by_buckets(ranks, host_context(), share, 0);
+  EXPECT_TRUE(are_same(sorted.keys, applies ? sorted.expected_keys : before))
+      << shape.name << ", " << name(key_type_of<Key>()) << ", " << ranks.size() << " ranks";
+  return applies;
+}
+
+TEST(ClusterSort, KeysAloneAreSortedByBuckets) {
+  const auto many = [](std::uint64_t rank, std::uint64_t) { return 90 + 100 * (rank % 3); };
+  // Every bucket of all keys has some: more than one border in a bucket, borders between buckets.
+  const std::vector<Shape> divisible = {
+      {"uniform", many, drawn},
+      {"below 2^40", many, [](std::uint64_t i) { return drawn(i) >> 24; }},
+      {"96 values", many, [](std::uint64_t i) { return drawn(i) % 96 << 57 | 7; }},
+      {"one far above", many, [](std::uint64_t i) { return i == 50 ? ~0ULL : drawn(i) >> 1; }},
+      {"equal and uniform", many, [](std::uint64_t i) { return i % 16 == 0 ? 9 : drawn(i); }}};
+  test::on_ranks([&](Ranks& ranks) {
+    EXPECT_EQ(expect_sorted_by_buckets<std::uint64_t>(ranks, divisible[0], Order::ascending),
+              ranks.size() > 1);
+  });
+  test::on_few_ranks([&](Ranks& ranks) {
+    for (const Shape& shape : divisible) {
+      const bool is_narrow = shape.name == "below 2^40";  // 8 bits of a word of 32
+      for (const Order order : {Order::ascending, Order::descending}) {
+        // A bucket with much more than others may be too much for one thread of many.
+        const bool may_not_apply = ranks.size() == 1 || shape.name == "equal and uniform";
+        const bool long_keys = expect_sorted_by_buckets<std::uint64_t>(ranks, shape, order);
+        EXPECT_TRUE(long_keys || may_not_apply) << shape.name;
+        expect_sorted_by_buckets<double>(ranks, shape, order);
+        const bool short_keys = expect_sorted_by_buckets<std::int32_t>(ranks, shape, order);
+        EXPECT_TRUE(short_keys || may_not_apply || is_narrow) << shape.name;
+        EXPECT_FALSE(short_keys && is_narrow);
+      }
+    }
+    for (const Shape& shape : shapes())
+      expect_sorted_by_buckets<std::int64_t>(ranks, shape, Order::descending);
+  });
+}
+
+TEST(ClusterSort, ManyKeysAloneAreSortedByBuckets) {
+  const Shape shape{
+      "uniform",
+      [](std::uint64_t rank, std::uint64_t) { return sorting::fewest_bucket_keys + 3 * rank; },
+      drawn};
+  const auto expect = [&](Ranks& ranks) {
+    if (ranks.size() > 3) return;
+    Sorted<std::int64_t, std::uint32_t> sorted =
+        make<std::int64_t, std::uint32_t>(ranks, shape, Order::ascending);
+    RunReport report;
+    Context context = host_context();
+    context.report = &report;
+    sort(ranks, context, sorted.keys);
+    EXPECT_TRUE(are_same(sorted.keys, sorted.expected_keys));
+    std::vector<std::string> phases;
+    for (const auto& phase : report.phases())
+      if (phase.within.empty()) phases.push_back(phase.name);
+    if (ranks.size() == 1) return;
+    EXPECT_THAT(phases, testing::ElementsAre("divide", "splits", "exchange", "buckets"));
+  };
+  test::on_few_ranks(expect);
+}
+
+TEST(ClusterSort, AFaultInTheSortByBucketsLeavesEachRankItsKeys) {
+  test::on_few_ranks([](Ranks& ranks) {
+    if (ranks.size() == 1) return;
+    const std::vector<std::string> phases = {"check keys",   "measure memory", "divide",
+                                             "sort borders", "allocate",       "sort buckets"};
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+      for (const int failing : test::failing_ranks(ranks, i)) {
+        const test::Fault fault(ranks, failing, phases[i]);
+        auto sorted = make<std::int64_t, std::uint64_t>(ranks, shapes()[0], Order::descending);
+        std::vector<std::int64_t> before = sorted.keys;
+        detail::KeyShare share;
+        share.type = KeyType::i64;
+        share.items = sorted.keys.size();
+        share.key_array = detail::share_array(sorted.keys);
+        std::string found;
+        try {
+          static_cast<void>(sorting::sort_by_buckets(ranks, host_context(), share, 0));
+        } catch (const Error& error) {
+          found = error.what();
+        }
+        EXPECT_EQ(found, "rank " + std::to_string(failing) + ": injected") << phases[i];
+        if (phases[i] == "sort buckets") continue;
+        std::ranges::sort(before);
+        std::ranges::sort(sorted.keys);
+        EXPECT_EQ(sorted.keys, before) << phases[i];
       }
     }
   });

@@ -69,7 +69,7 @@ void sort(Ranks& ranks, const Context& context, const KeyShare& share) {
                 fmt::format("sort: found {} keys and {} values, expected one value per key",
                             share.items, share.values));
   });
-  static_cast<void>(sorting::sort_share(ranks, context, sorting::key_steps(context, share)));
+  sorting::sort_keys(ranks, context, share);
 }
 
 void sort_records(Ranks& ranks, const Context& context, const sortie::detail::RecordSort& sort,

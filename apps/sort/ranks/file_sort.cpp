@@ -125,7 +125,7 @@ class RankFileSort {
                            [&](std::uint64_t) { return items.values; }};
     share.options = request_.options;
     PhaseTimer timer(context_, "sort", 2 * items_ * record_bytes);
-    static_cast<void>(sort_share(ranks_, context, key_steps(context, share)));
+    sort_keys(ranks_, context, share);
     result_.sort.seconds = timer.stop();
   }
 

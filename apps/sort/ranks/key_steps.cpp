@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sorts over ranks of keys of each width, without values and with values of 4 or 8 bytes.
+#include "apps/sort/ranks/bucket_sort.hpp"
 #include "apps/sort/ranks/share_sort.hpp"
 #include "multisort/host/merge_runs.hpp"
 #include "primitives/host/items.hpp"
@@ -105,6 +106,12 @@ ShareSteps key_steps(const Context& context, const cluster::detail::KeyShare& sh
         return KeySteps<Key, Opaque<std::uint64_t>>(context, share).steps();
     }
   });
+}
+
+void sort_keys(cluster::Ranks& ranks, const Context& context,
+               const cluster::detail::KeyShare& share) {
+  if (sort_by_buckets(ranks, context, share)) return;
+  static_cast<void>(sort_share(ranks, context, key_steps(context, share)));
 }
 
 }  // namespace sortie::sorting

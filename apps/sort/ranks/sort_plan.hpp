@@ -9,7 +9,8 @@
 namespace sortie::sorting {
 
 /// A sort of records over ranks within memory, before it runs: the steps of cluster::sort(). Keys in
-/// random order are assumed, of which each rank sends all but its part.
+/// random order are assumed, of which each rank sends all but its part; keys alone are then sorted by
+/// buckets if each rank has enough of them (bucket_sort.hpp).
 /// \param records     of all ranks
 /// \param on_machine  ranks that share a machine
 /// Complexity: O(1).

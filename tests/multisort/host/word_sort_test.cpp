@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "multisort/host/in_place_sort.hpp"
+#include "multisort/host/part_sort.hpp"
 #include "tests/multisort/distributions.hpp"
 
 namespace sortie::test {
