@@ -36,7 +36,7 @@ SharedOutput::SharedOutput(Ranks& ranks, const std::string& path) : ranks_(ranks
   ranks.together("open output", [&] {
     if (ranks.rank() == 0) return;
     others_.number = ::open(temporary.c_str(), O_WRONLY | O_CLOEXEC);
-    if (others_.number >= 0) return;
+    if (others_.number >= 0) return name_of_others_.set(temporary);
     throw Error(
         ErrorKind::output,
         fmt::format("{}: the temporary file of rank 0, {}, cannot be opened: {}; expected a "
@@ -70,6 +70,7 @@ void SharedOutput::prepare(std::uint64_t bytes) {
     } else if (::close(std::exchange(others_.number, -1)) != 0) {
       throw write_error(path_, errno);
     }
+    name_of_others_.clear();
   });
 }
 

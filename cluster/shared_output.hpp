@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "core/files/temporary_name.hpp"
 #include "core/files/whole_file.hpp"
 #include "sortie/cluster.hpp"
 
@@ -50,6 +51,9 @@ class SharedOutput {
   std::string path_;
   std::optional<WholeFile> file_;  ///< on rank 0
   Descriptor others_;              ///< on the others
+  /// On the others until the file is closed: if rank 0 is killed, a signal that ends one of them
+  /// removes the file.
+  TemporaryName name_of_others_;
 };
 
 }  // namespace sortie::cluster
