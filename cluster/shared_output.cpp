@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "cluster/broadcast_text.hpp"
+#include "cluster/array_exchange.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::cluster {

@@ -15,7 +15,7 @@
 #include "apps/bench/generator_spec.hpp"
 #include "apps/cli/backend_choice.hpp"
 #include "apps/cli/ranks/rank_program.hpp"
-#include "apps/sort/ranks/sort_plan.hpp"
+#include "apps/sort/ranks/file_sort.hpp"
 #include "apps/sort/record_generator.hpp"
 #include "core/host_runtime.hpp"
 #include "sortie/error.hpp"

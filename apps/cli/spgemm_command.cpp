@@ -21,7 +21,7 @@
 #include "apps/spgemm/arriving_product.hpp"
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/baseline.hpp"
-#include "apps/spgemm/ranks/product_plan.hpp"
+#include "apps/spgemm/ranks/product_steps.hpp"
 #include "core/files/checksum.hpp"
 #include "core/files/whole_file.hpp"
 #include "core/host_memory.hpp"

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "apps/sort/ranks/bucket_sort.hpp"
-#include "apps/sort/ranks/sort_plan.hpp"
-#include "apps/spgemm/ranks/product_plan.hpp"
+#include "apps/sort/ranks/file_sort.hpp"
+#include "apps/spgemm/ranks/product_steps.hpp"
 #include "apps/suffix_array/ranks/build_plan.hpp"
 #include "matrices/generators.hpp"
 #include "sortie/cluster_sort.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "cluster/broadcast_text.hpp"
+#include "cluster/array_exchange.hpp"
 #include "sortie/cluster.hpp"
 #include "tests/support/temporary_folder.hpp"
 

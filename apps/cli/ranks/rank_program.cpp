@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "apps/cli/command.hpp"
-#include "cluster/broadcast_text.hpp"
+#include "cluster/array_exchange.hpp"
 #include "core/host_runtime.hpp"
 #include "sortie/error.hpp"
 

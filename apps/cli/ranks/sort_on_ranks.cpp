@@ -9,7 +9,7 @@
 #include "apps/cli/sort_command.hpp"
 #include "apps/sort/ranks/file_sort.hpp"
 #include "apps/sort/spill_file.hpp"
-#include "cluster/broadcast_text.hpp"
+#include "cluster/array_exchange.hpp"
 #include "core/files/whole_file.hpp"
 #include "sortie/error.hpp"
 

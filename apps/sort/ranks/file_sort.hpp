@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "cluster/cost_model.hpp"
 #include "sortie/cluster.hpp"
 #include "sortie/context.hpp"
 #include "sortie/sort_file.hpp"
@@ -45,5 +46,14 @@ struct RankSortResult {
 [[nodiscard]] RankSortResult sort_records_on_ranks(cluster::Ranks& ranks, const Context& context,
                                                    RecordSource& source,
                                                    const FileSortRequest& request);
+
+/// A sort of records over ranks within memory, before it runs: the steps of cluster::sort(). Keys in
+/// random order are assumed, of which each rank sends all but its part; keys alone are then sorted by
+/// buckets if each rank has enough of them (bucket_sort.hpp).
+/// \param records     of all ranks
+/// \param on_machine  ranks that share a machine
+/// Complexity: O(1).
+[[nodiscard]] cluster::RankPlan plan_sort(std::uint64_t records, const RecordFormat& format,
+                                          int ranks, int on_machine);
 
 }  // namespace sortie::sorting

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/sort/ranks/sort_plan.hpp"
+#include "apps/sort/ranks/file_sort.hpp"
 
 #include <bit>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/spgemm/ranks/product_plan.hpp"
+#include "apps/spgemm/ranks/product_steps.hpp"
 
 #include <algorithm>
 #include <complex>
