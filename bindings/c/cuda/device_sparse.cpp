@@ -46,6 +46,13 @@ BorrowedCsr<Value> borrowed(const sortie_csr_view& view, CUstream_st* stream) {
              : with_columns(static_cast<const std::int64_t*>(view.col_idx));
 }
 
+/// Whether B is A: then its row pointers are converted once.
+bool are_same(const sortie_csr_view& a, const sortie_csr_view& b) {
+  return a.row_ptr == b.row_ptr && a.col_idx == b.col_idx && a.values == b.values &&
+         a.rows == b.rows && a.cols == b.cols && a.nnz == b.nnz &&
+         a.row_ptr_type == b.row_ptr_type && a.col_idx_type == b.col_idx_type;
+}
+
 template <class Value>
 class DeviceMatrix : public sortie_csr {
  public:
@@ -144,9 +151,11 @@ std::unique_ptr<sortie_csr> multiply_on_device(const Context& context, const sor
   const DeviceScope device(context);
   return with_value_type(a.value_type, [&]<class Value>(Value) -> std::unique_ptr<sortie_csr> {
     const BorrowedCsr<Value> first = borrowed<Value>(a, stream);
-    const BorrowedCsr<Value> other = borrowed<Value>(b, stream);
+    std::optional<BorrowedCsr<Value>> other;
+    if (!are_same(a, b)) other.emplace(borrowed<Value>(b, stream));
     return std::make_unique<DeviceMatrix<Value>>(
-        spgemm::cuda::multiply_on_device(context, first.view(), other.view(), stream),
+        spgemm::cuda::multiply_on_device(context, first.view(), (other ? *other : first).view(),
+                                         stream),
         context.device);
   });
 }
