@@ -268,8 +268,11 @@ void show_plan(Job& job, const SuffixArrayCommand& command) {
                   .text.symbols.size();
   }
   const int on_machine = rank_model(command.plan).ranks_on_machine;
-  show_rank_plan(job, command.plan,
-                 [&](int ranks) { return suffix_array::plan_build(symbols, ranks, on_machine); });
+  const std::uint64_t memory =
+      command.plan.rank_memory.empty() ? 0 : parse_bytes(command.plan.rank_memory);
+  show_rank_plan(job, command.plan, [&](int ranks) {
+    return suffix_array::plan_build(symbols, ranks, on_machine, memory);
+  });
 }
 
 void run_suffix_array(Job& job, const SuffixArrayCommand& command) {
