@@ -20,6 +20,8 @@
 #include <vector>
 
 #include "apps/suffix_array/ranks/array_file.hpp"
+#include "apps/suffix_array/ranks/build_plan.hpp"
+#include "apps/suffix_array/ranks/results.hpp"
 #include "cluster/fault_hook.hpp"
 #include "core/files/checksum.hpp"
 #include "sortie/error.hpp"
@@ -66,6 +68,64 @@ TEST(ClusterSuffixArray, SortsAGenome) {
   NamedText text{"E. coli", {}, {}};
   text.symbols.assign(genome.symbols.begin(), genome.symbols.begin() + 200'000);
   test::on_few_ranks([&](Ranks& ranks) { expect_equal_array<std::uint32_t>(ranks, text); });
+}
+
+TEST(ClusterSuffixArray, WithLittleMemoryTheTextIsScannedSeveralTimes) {
+  NamedText text = test::single("random", test::random_letters(600'000, 4, 'A', 1));
+  text.separators = {77'777};
+  text.symbols[77'777] = 0;
+  test::on_few_ranks([&](Ranks& ranks) {
+    const SuffixArrayShare<std::uint32_t> expected = on_one_machine<std::uint32_t>(ranks, text);
+    const auto size = static_cast<std::uint64_t>(ranks.size());
+    const std::uint64_t share = text.symbols.size() / size + 1;
+    Context little = on_host;
+    little.memory_budget =
+        text.symbols.size() * 3 / 8 + suffix_array::share_memory(share, 4).least + 1000;
+    const auto found =
+        build_suffix_array<std::uint32_t>(ranks, little, text.view(), {.check = true});
+    EXPECT_EQ(found.suffixes,
+              test::part(expected.suffixes, found.begin, found.begin + found.suffixes.size()));
+  });
+}
+
+TEST(ClusterSuffixArray, BothChecksFindAWrongEntry) {
+  const NamedText text = test::joined("records", {"ACGTACGTTA", "ACGTACGTTA", "GATTACA", ""});
+  test::on_few_ranks([&](Ranks& ranks) {
+    SuffixArrayShare<std::uint32_t> share = on_one_machine<std::uint32_t>(ranks, text);
+    const auto rank = static_cast<std::uint64_t>(ranks.rank());
+    const auto size = static_cast<std::uint64_t>(ranks.size());
+    const std::uint64_t symbols = text.symbols.size();
+    const std::vector<std::uint32_t> right = share.suffixes;
+    for (const bool by_text : {false, true}) {
+      // Swapped neighbours, a position twice, and a position beyond the text; none is right.
+      for (std::uint64_t at = 0; at <= symbols; ++at) {
+        for (const std::uint64_t wrong : {std::uint64_t{0}, std::uint64_t{1}, symbols}) {
+          share.suffixes = right;
+          if (at < symbols && wrong == 0) {
+            std::swap(share.suffixes[at], share.suffixes[(at + 1) % symbols]);
+          } else if (at < symbols) {
+            share.suffixes[at] =
+                wrong == 1 ? right[(at + 1) % symbols] : static_cast<std::uint32_t>(symbols);
+          }
+          share.begin = rank * symbols / size;
+          share.suffixes = test::part(share.suffixes, share.begin, (rank + 1) * symbols / size);
+          suffix_array::on_ranks::Exchanges exchanges(ranks);
+          const suffix_array::on_ranks::PackedText packed(
+              ranks, on_host, RankMemory(ranks, HostContext()), text.view(),
+              [](std::uint64_t) { return std::uint64_t{0}; });
+          bool is_right = true;
+          try {
+            suffix_array::on_ranks::check_share<std::uint32_t>(exchanges, on_host, packed, share,
+                                                               {}, by_text);
+          } catch (const Error& error) {
+            is_right = false;
+            EXPECT_EQ(error.kind(), ErrorKind::check);
+          }
+          EXPECT_EQ(is_right, at == symbols) << at << " " << wrong << " " << by_text;
+        }
+      }
+    }
+  });
 }
 
 TEST(ClusterSuffixArray, ReportsEqualPlannedAndExchangedBytes) {

@@ -160,7 +160,8 @@ class BorderSearch {
         },
         [](std::uint64_t, std::uint64_t, std::uint64_t) {});
     for (auto& [bucket, open] : open_buckets_) {
-      const std::uint64_t scratch_size = std::min<std::uint64_t>(open.elements.size(), most_scratch);
+      const std::uint64_t scratch_size =
+          std::min<std::uint64_t>(open.elements.size(), most_scratch);
       const auto scratch = allocate_array<std::uint64_t>(scratch_size);
       host::sort_elements(open.elements.data(), open.elements.size(),
                           std::span(scratch.get(), scratch_size));
@@ -296,8 +297,8 @@ std::vector<Border> find_borders(cluster::Ranks& ranks, const PackedText& text,
   return BorderSearch<Start>(ranks, text, scan, starts, run_slots).run();
 }
 
-#define INSTANTIATE(Start)                                                                        \
-  template std::vector<Border> find_borders(cluster::Ranks&, const PackedText&, const TextScan&,  \
+#define INSTANTIATE(Start)                                                                       \
+  template std::vector<Border> find_borders(cluster::Ranks&, const PackedText&, const TextScan&, \
                                             std::span<const Start>, std::span<host::RunSlots>);
 INSTANTIATE(std::uint32_t)
 INSTANTIATE(std::uint64_t)

@@ -60,10 +60,13 @@ cluster::SuffixArrayShare<Pos> build(cluster::Ranks& ranks, const Context& conte
   });
   Exchanges exchanges(ranks);
   PhaseTimer pack(context, "pack");
-  const bool derives = options.lcp || options.check;
   cluster::RankMemory memory(ranks, static_cast<const HostContext&>(context));
   const PackedText packed(ranks, context, memory, text, [&](std::uint64_t share) {
-    return std::max(share_memory(share, sizeof(Pos)).least, derives ? 4 * sizeof(Pos) * share : 0);
+    return std::max(share_memory(share, sizeof(Pos)).least,
+                    options.lcp ? 4 * sizeof(Pos) * share : 0);
+  });
+  ranks.on_rank(0, "text is read", [&] {
+    if (options.text_is_read) options.text_is_read();
   });
   pack.stop();
   if (packed.size() == 0) return {};
@@ -93,7 +96,10 @@ cluster::SuffixArrayShare<Pos> build(cluster::Ranks& ranks, const Context& conte
       result.bwt = symbols_before<Pos>(packed, result.suffixes);
     });
   }
-  if (options.check) check_share(exchanges, context, packed, result, options);
+  if (options.check) {
+    const bool by_text = ranks.least(memory.left() >= 3 * sizeof(Pos) * own) == 0;
+    check_share(exchanges, context, packed, result, options, by_text);
+  }
   exchanges.plan().finish(context);
   if (context.report != nullptr) {
     context.report->set("imbalance", imbalance);

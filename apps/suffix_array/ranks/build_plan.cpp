@@ -33,14 +33,13 @@ cluster::RankPlan plan_build(std::uint64_t symbols, int ranks, int on_machine,
   const std::uint64_t packed = (symbols * symbol_bits + 7) / 8;
   const std::uint64_t position_bytes = symbols >> 32 == 0 ? 4 : 8;
   const ShareMemory of_share = share_memory(share, position_bytes);
-  const std::uint64_t held = symbols + packed;
-  const std::uint64_t left = memory == 0 ? of_share.all : memory > held ? memory - held : 0;
+  const std::uint64_t left = memory == 0 ? of_share.all : memory > packed ? memory - packed : 0;
   const std::uint64_t taken = std::clamp(left, of_share.least, of_share.all);
   const std::uint64_t elements = std::max<std::uint64_t>(taken - of_share.lasting, 1);
-  const std::uint64_t passes = 1 + (element_bytes * share + elements - 1) / elements;
+  const std::uint64_t scans = (element_bytes * share + elements - 1) / elements;
   cluster::RankPlan plan;
   plan.ranks = ranks;
-  plan.rank_memory = held + taken;
+  plan.rank_memory = packed + std::max(symbols, taken);
   if (ranks > 1) {
     // Large messages are broadcast in parts: each rank passes on about as much as it receives.
     cluster::RankStep text{"broadcast text", 3, 0, 0, 0, "", 0};
@@ -48,7 +47,7 @@ cluster::RankPlan plan_build(std::uint64_t symbols, int ranks, int on_machine,
     plan.steps = {text};
   }
   plan.steps.push_back({"scan", calls_of_sort, 0, 0, 0, "symbols",
-                        static_cast<double>(passes * symbols) / scanned_symbols});
+                        static_cast<double>(scans * symbols + share) / scanned_symbols});
   plan.steps.push_back({"sort", 0, 0, 0, 0, "symbols", static_cast<double>(share)});
   if (ranks > 1) plan.steps.push_back({"end", calls_of_end, 0, 0, 0, "", 0});
   return plan;

@@ -135,15 +135,15 @@ void sort_edge_groups(Exchanges& exchanges, const Context& context,
     std::uint64_t leading = 0;
     std::uint64_t trailing = 0;
     if (share.before > 0)
-      while (leading < mine.size() && are_joined(mine[leading].key(), all[left - 1].last)) ++leading;
+      while (leading < mine.size() && are_joined(mine[leading].key(), all[left - 1].last))
+        ++leading;
     if (share.after > 0)
       while (trailing < mine.size() &&
              are_joined(mine[mine.size() - 1 - trailing].key(), all[right].first))
         ++trailing;
     for (std::uint64_t i = 0; i < mine.size(); ++i) {
       share.order.suffixes[slot(i)] = static_cast<Pos>(mine[i].position);
-      const bool is_joined =
-          i == 0 ? leading > 0 : are_joined(mine[i].key(), mine[i - 1].key());
+      const bool is_joined = i == 0 ? leading > 0 : are_joined(mine[i].key(), mine[i - 1].key());
       if (is_joined) joined.set(slot(i));
     }
     share.before = leading;
@@ -176,10 +176,11 @@ void sort_edges_by_text(Exchanges& exchanges, const Context& context, const Pack
   ranks.together("sort former edges", [&] { sort_own_groups(text, share, limit); });
 }
 
-#define INSTANTIATE(Pos)                                                                 \
-  template LeftGroup find_left_group(cluster::Ranks&, const SlotShare<Pos>&);            \
-  template void sort_edge_groups(Exchanges&, const Context&, \
-  const std::function<std::uint64_t(std::uint64_t)>&, const std::function<bool(std::uint64_t)>&, SlotShare<Pos>&);  \
+#define INSTANTIATE(Pos)                                                                      \
+  template LeftGroup find_left_group(cluster::Ranks&, const SlotShare<Pos>&);                 \
+  template void sort_edge_groups(Exchanges&, const Context&,                                  \
+                                 const std::function<std::uint64_t(std::uint64_t)>&,          \
+                                 const std::function<bool(std::uint64_t)>&, SlotShare<Pos>&); \
   template void sort_edges_by_text(Exchanges&, const Context&, const PackedText&, SlotShare<Pos>&);
 INSTANTIATE(std::uint32_t)
 INSTANTIATE(std::uint64_t)

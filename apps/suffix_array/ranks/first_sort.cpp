@@ -32,7 +32,12 @@ template <Position Pos>
 class RankSort {
  public:
   RankSort(Exchanges& exchanges, const Context& context, const PackedText& text)
-      : exchanges_(exchanges), ranks_(exchanges.ranks()), context_(context), text_(text), plan_(text.plan()), scan_(text) {}
+      : exchanges_(exchanges),
+        ranks_(exchanges.ranks()),
+        context_(context),
+        text_(text),
+        plan_(text.plan()),
+        scan_(text) {}
 
   SlotShare<Pos> run(std::uint64_t elements_bytes) {
     count_buckets();
@@ -74,9 +79,9 @@ class RankSort {
             std::max(begin, part_begin), std::min(end, part_end),
             [=](std::uint64_t, std::uint64_t bucket, std::uint64_t) { ++counts[bucket]; },
             [&](std::uint64_t first, std::uint64_t last, std::uint64_t) {
-              host::add_run<Pos>(plan_, found[chunk],
-                                 {static_cast<Pos>(first),
-                                  static_cast<Pos>(last + plan_.depth() - 1)});
+              host::add_run<Pos>(
+                  plan_, found[chunk],
+                  {static_cast<Pos>(first), static_cast<Pos>(last + plan_.depth() - 1)});
             });
       });
       for (const auto& of_chunk : found) runs.insert(runs.end(), of_chunk.begin(), of_chunk.end());
@@ -121,10 +126,10 @@ class RankSort {
       sort(first, last);
       first = last;
     }
-    const std::uint64_t edges = share_.is_inside_group() ? share_.size : share_.before + share_.after;
+    const std::uint64_t edges =
+        share_.is_inside_group() ? share_.size : share_.before + share_.after;
     order.joined.set_range(0, share_.before);
-    if (share_.after > 0)
-      order.joined.set_range(share_.size - share_.after + 1, share_.size + 1);
+    if (share_.after > 0) order.joined.set_range(share_.size - share_.after + 1, share_.size + 1);
     order.in_equal_prefixes += edges;
     order.in_groups += edges;
     elements_.reset();
@@ -142,32 +147,21 @@ class RankSort {
   /// The elements of this rank in buckets [first, last), by bucket.
   void fill(std::uint64_t first, std::uint64_t last) {
     const std::uint64_t base = start_of(first);
-    // Buckets of which other ranks have elements.
-    const std::uint64_t low = begin_.element != 0 ? begin_.bucket : no_bucket;
-    const std::uint64_t high = end_.element != 0 ? end_.bucket : no_bucket;
-    std::atomic<std::uint64_t> next_low = low == no_bucket ? 0 : start_of(low) - base;
-    std::atomic<std::uint64_t> next_high = high == no_bucket ? 0 : start_of(high) - base;
+    next_low_ = begin_.element == 0 ? 0 : start_of(begin_.bucket) - base;
+    next_high_ = end_.element == 0 ? 0 : start_of(end_.bucket) - base;
     for_each_share(chunks_, [&](std::uint64_t chunk, std::uint64_t begin, std::uint64_t end) {
-      Pos* const next = counts_.next.data() + chunk * plan_.buckets;
       FoundElements found;
-      const auto put = [&, to = elements_.get()] {
-        for (std::uint32_t i = 0; i < found.count; ++i) {
-          const std::uint64_t bucket = found.buckets[i];
-          if (bucket == low || bucket == high) [[unlikely]] {
-            add_divided(found.elements[i], bucket == low, bucket == high, next_low, next_high);
-          } else {
-            to[next[bucket]++ - base] = found.elements[i];
-          }
-        }
-        found.count = 0;
+      const auto put = [&] {
+        put_elements(found, base, counts_.next.data() + chunk * plan_.buckets);
       };
       scan_.for_each(
           begin, end,
           [=, &put, found = &found, position_bits = plan_.position_bits, wanted = last - first](
               std::uint64_t position, std::uint64_t bucket, std::uint64_t key) {
-            found->buckets[found->count] = static_cast<std::uint32_t>(bucket);
-            found->elements[found->count] = key << position_bits | position;
-            found->count += bucket - first < wanted ? 1 : 0;
+            const std::uint32_t at = found->count;
+            found->buckets[at] = static_cast<std::uint32_t>(bucket);
+            found->elements[at] = key << position_bits | position;
+            found->count = at + (bucket - first < wanted ? 1 : 0);
             if (found->count == FoundElements::capacity) put();
           },
           [](std::uint64_t, std::uint64_t, std::uint64_t) {});
@@ -175,12 +169,25 @@ class RankSort {
     });
   }
 
-  void add_divided(std::uint64_t element, bool is_low, bool is_high,
-                   std::atomic<std::uint64_t>& next_low,
-                   std::atomic<std::uint64_t>& next_high) const {
-    if (is_low && element < begin_.element) return;
-    if (is_high && element >= end_.element) return;
-    elements_[(is_low ? next_low : next_high).fetch_add(1, std::memory_order_relaxed)] = element;
+  /// Puts elements in their buckets. Not inlined: so that its variables are in registers.
+  __attribute__((noinline)) void put_elements(FoundElements& found, std::uint64_t base, Pos* next) {
+    const std::uint64_t low = begin_.element != 0 ? begin_.bucket : no_bucket;
+    const std::uint64_t high = end_.element != 0 ? end_.bucket : no_bucket;
+    std::uint64_t* const to = elements_.get();
+    const std::uint32_t count = std::exchange(found.count, 0);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const std::uint64_t bucket = found.buckets[i];
+      const std::uint64_t element = found.elements[i];
+      if (bucket == low || bucket == high) [[unlikely]] {
+        // Other ranks have elements of it.
+        if (bucket == low && element < begin_.element) continue;
+        if (bucket == high && element >= end_.element) continue;
+        std::atomic_ref place(bucket == low ? next_low_ : next_high_);
+        to[place.fetch_add(1, std::memory_order_relaxed)] = element;
+      } else {
+        to[next[bucket]++ - base] = element;
+      }
+    }
   }
 
   /// Sorts buckets [first, last), of which `elements_` has the elements.
@@ -208,19 +215,18 @@ class RankSort {
       const std::uint64_t bucket_end = start_of(bucket + 1) - base;
       std::uint64_t end = bucket_end;
       if (bucket == begin_.bucket && share_.before > 0) {
-        const std::uint64_t edge = partition(
-            begin, end, [&](auto key) { return key == plan_.key_of(begin_.element); });
+        const std::uint64_t edge =
+            partition(begin, end, [&](auto key) { return key == plan_.key_of(begin_.element); });
         add_edge(begin, edge);
         begin = edge;
       }
       if (bucket == end_.bucket && share_.after > 0 && slot < share_.size) {
-        end = partition(begin, end,
-                        [&](auto key) { return key != plan_.key_of(end_.element); });
+        end = partition(begin, end, [&](auto key) { return key != plan_.key_of(end_.element); });
       }
       for (host::RunSlots& letter : order.run_slots) {
         if (plan_.run_bucket(letter.code) != bucket) continue;
-        const std::uint64_t split = partition(
-            begin, end, [&](auto key) { return key < plan_.run_key(letter.code); });
+        const std::uint64_t split =
+            partition(begin, end, [&](auto key) { return key < plan_.run_key(letter.code); });
         add_range(begin, split);
         begin = split;
         const bool is_whole = (bucket != begin_.bucket || begin_.element == 0) &&
@@ -250,6 +256,8 @@ class RankSort {
   Border end_;
   SlotShare<Pos> share_;
   HostArray<std::uint64_t> elements_;
+  std::uint64_t next_low_ = 0;   ///< place of the next element of the bucket that begin_ divides
+  std::uint64_t next_high_ = 0;  ///< the same for end_
   std::uint64_t next_slot_ = 0;
 };
 

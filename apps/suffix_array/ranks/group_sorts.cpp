@@ -27,10 +27,10 @@ std::uint64_t finish_by_samples(Exchanges& exchanges, const Context& context,
   std::optional<host::SampleOrder<Pos>> samples;
   ranks.together("mark members", [&] {
     memory.require("groups of the suffix array", {sets});
-    samples.emplace(host::SampledText{text.stream(), text.plan(), text.size(),
-                                      text.separators().size()},
-                    share.order, share.order.run_slots, has_groups,
-                    host::SlotRange{share.begin, left.head, share.after});
+    samples.emplace(
+        host::SampledText{text.stream(), text.plan(), text.size(), text.separators().size()},
+        share.order, share.order.run_slots, has_groups,
+        host::SlotRange{share.begin, left.head, share.after});
     if (has_groups) samples->mark_members();
   });
   if (has_groups) ranks.reduce_all(samples->members(), cluster::Reduction::sum);

@@ -27,8 +27,9 @@ host::SymbolStream packed(cluster::Ranks& ranks, const Context& context,
     const std::uint64_t bytes =
         host::SymbolStream::bytes(size, plan) + separators * PackedText::separator_bytes;
     const EqualShares shares{size, static_cast<std::uint64_t>(ranks.size())};
-    memory.require(fmt::format("suffix array of {} symbols on {} ranks", size, ranks.size()),
-                   {bytes + share_bytes(shares.items / shares.count + 1), share_bytes(size), bytes});
+    memory.require(
+        fmt::format("suffix array of {} symbols on {} ranks", size, ranks.size()),
+        {bytes + share_bytes(shares.items / shares.count + 1), share_bytes(size), bytes});
     start_host_runtime(context.threads);
     stream = ranks.rank() == 0 ? std::make_unique<host::SymbolStream>(text, plan)
                                : std::make_unique<host::SymbolStream>(size, plan);

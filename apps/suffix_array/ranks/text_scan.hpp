@@ -33,8 +33,8 @@ class TextScan {
       text_.stream().unpack(begin, size, symbols.data());
       while (separator != text_.separators().end() && *separator < begin) ++separator;
       separators.clear();
-      for (auto other = separator;
-           other != text_.separators().end() && *other < begin + size; ++other)
+      for (auto other = separator; other != text_.separators().end() && *other < begin + size;
+           ++other)
         separators.push_back(*other - begin);
       roll_.for_each(
           TextView{{symbols.data(), size}, separators}, 0, last - begin,

@@ -56,8 +56,8 @@ void finish_counts(const PrefixPlan& plan, const CodeOf& code_of, BucketCounts<P
   for (const LongRun<Pos>& run : counts.runs)
     counts.run_slots[code_of(run.begin) - 1].size += run.end - plan.depth() + 1 - run.begin;
   std::erase_if(counts.run_slots, [](const RunSlots& letter) { return letter.size == 0; });
-  const Pos elements = counts_to_starts(counts.next.data(), plan.buckets,
-                                        counts.next.size() / plan.buckets);
+  const Pos elements =
+      counts_to_starts(counts.next.data(), plan.buckets, counts.next.size() / plan.buckets);
   counts.starts.assign(counts.next.begin(),
                        counts.next.begin() + static_cast<std::ptrdiff_t>(plan.buckets));
   counts.starts.push_back(elements);

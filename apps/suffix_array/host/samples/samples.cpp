@@ -129,23 +129,24 @@ void SampleOrder<Pos>::rank_samples() {
   std::fill_n(ranks_.get(), numbers_->count(), Pos{0});
   const BitSet blocks = blocks_of(samples_);
   const std::uint64_t begin = slots_.begin;
-  for_each_range(std::uint64_t{order_.suffixes.size()}, range_length,
-                 [&](std::uint64_t first, std::uint64_t last) {
-    auto letter = std::ranges::find_if(run_slots_, [=](const RunSlots& slots) {
-      return slots.begin + slots.size > begin + first;
-    });
-    // Skips the slots of runs, which are not filled yet.
-    while (first < last) {
-      const bool runs_follow = letter != run_slots_.end() && letter->begin < begin + last;
-      const std::uint64_t end = runs_follow ? std::max(letter->begin, begin) - begin : last;
-      if (first < end) rank_samples_of(first, end, blocks);
-      first = end;
-      if (runs_follow) {
-        first = letter->begin + letter->size - begin;
-        ++letter;
-      }
-    }
-  });
+  for_each_range(
+      std::uint64_t{order_.suffixes.size()}, range_length,
+      [&](std::uint64_t first, std::uint64_t last) {
+        auto letter = std::ranges::find_if(run_slots_, [=](const RunSlots& slots) {
+          return slots.begin + slots.size > begin + first;
+        });
+        // Skips the slots of runs, which are not filled yet.
+        while (first < last) {
+          const bool runs_follow = letter != run_slots_.end() && letter->begin < begin + last;
+          const std::uint64_t end = runs_follow ? std::max(letter->begin, begin) - begin : last;
+          if (first < end) rank_samples_of(first, end, blocks);
+          first = end;
+          if (runs_follow) {
+            first = letter->begin + letter->size - begin;
+            ++letter;
+          }
+        }
+      });
 }
 
 /// Gives the samples in slots [first, last) of this process their ranks.
@@ -220,32 +221,30 @@ void SampleOrder<Pos>::sort_groups() {
     std::vector<Element> elements;
     std::vector<Element> scratch;
     GroupBatch<Pos> batch(*map_, order_.suffixes.data());
-    order_.joined.for_each_joined(
-        first, last, size, [&](std::uint64_t begin, std::uint64_t end) {
-          if (end > size - slots_.after) return;
-          if (end - begin <= GroupBatch<Pos>::longest_group && in_batches) {
-            batch.add(begin, end);
-            return;
-          }
-          if (end - begin > largest_private_group) {
-            const std::scoped_lock lock(mutex);
-            large.emplace_back(begin, end);
-            return;
-          }
-          if (elements.size() < end - begin) {
-            elements.resize(end - begin);
-            scratch.resize(end - begin);
-          }
-          sort_group(begin, end, elements.data(), scratch);
-        });
+    order_.joined.for_each_joined(first, last, size, [&](std::uint64_t begin, std::uint64_t end) {
+      if (end > size - slots_.after) return;
+      if (end - begin <= GroupBatch<Pos>::longest_group && in_batches) {
+        batch.add(begin, end);
+        return;
+      }
+      if (end - begin > largest_private_group) {
+        const std::scoped_lock lock(mutex);
+        large.emplace_back(begin, end);
+        return;
+      }
+      if (elements.size() < end - begin) {
+        elements.resize(end - begin);
+        scratch.resize(end - begin);
+      }
+      sort_group(begin, end, elements.data(), scratch);
+    });
     batch.sort();
   });
   std::uint64_t largest = 0;
   for (const auto& [begin, end] : large) largest = std::max(largest, end - begin);
   // As large as a private group, or half a byte a symbol with 32-bit positions and one byte with
   // 64-bit positions.
-  const std::uint64_t scratch_size =
-      std::min(largest, std::max(largest_private_group, size / 16));
+  const std::uint64_t scratch_size = std::min(largest, std::max(largest_private_group, size / 16));
   const auto scratch = allocate_array<Element>(scratch_size);
   for (const auto& [begin, end] : large) {
     const auto elements = allocate_array<Element>(end - begin);
