@@ -35,9 +35,8 @@ struct IndexedText {
 
   std::uint64_t released = 0;  ///< symbols that are not held any more
 
-  [[nodiscard]] std::uint64_t letters() const {
-    return text.symbols.size() + released - separators.size();
-  }
+  [[nodiscard]] std::uint64_t symbols() const { return text.symbols.size() + released; }
+  [[nodiscard]] std::uint64_t letters() const { return symbols() - separators.size(); }
   /// Frees the symbols.
   void release() { released += std::exchange(text.symbols, {}).size(); }
   [[nodiscard]] suffix_array::TextView view() const { return {text.symbols, separators}; }
