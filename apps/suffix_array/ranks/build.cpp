@@ -3,10 +3,10 @@
 // Suffix arrays over ranks.
 //
 // 1. pack     Every rank receives the packed text of rank 0 (packed_text.hpp).
-// 2. sort     Each rank finds the elements of its slots in the whole text (first_sort.hpp). It sorts
-//             each of its buckets, and suffixes with equal keys by the next words of the text,
-//             without messages. Shares are equal within 1/64, so that groups of suffixes with equal
-//             keys stay on one rank, unless they are large.
+// 2. sort     Each rank finds the elements of its slots in the whole text (first_sort.hpp). It
+//             sorts each of its buckets, and suffixes with equal keys by the next words of the
+//             text, without messages. Shares are equal within 1/64, so that groups of suffixes with
+//             equal keys stay on one rank, unless they are large.
 // 3. rounds   Large groups that several ranks share are sorted by as many words, together. All
 //             remaining groups, and the members of long runs, are sorted by samples, which every
 //             rank sorts (group_sorts.hpp).

@@ -16,8 +16,8 @@ struct ShareMemory {
 [[nodiscard]] ShareMemory share_memory(std::uint64_t symbols, std::uint64_t position_bytes);
 
 /// A suffix array of DNA on ranks before it runs: the steps of cluster::build_suffix_array(), for a
-/// text without long repeats. Where suffixes are left in groups, their samples take time and memory,
-/// which depend on the text and are not planned.
+/// text without long repeats. Where suffixes are left in groups, their samples take time and
+/// memory, which depend on the text and are not planned.
 ///
 /// Memory is that of rank 0: 3/8 byte a symbol for the packed text, and the larger of the text that
 /// it has read, a byte a symbol, and share_memory(), between 4.8 and 12.3 bytes a symbol of its

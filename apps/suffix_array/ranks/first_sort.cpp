@@ -60,8 +60,8 @@ class RankSort {
  private:
   static constexpr std::uint64_t no_bucket = ~std::uint64_t{0};
 
-  /// Counts the suffixes of each bucket in each chunk of the text, a chunk for each thread: each rank
-  /// counts those of its part of the text.
+  /// Counts the suffixes of each bucket in each chunk of the text, a chunk for each thread: each
+  /// rank counts those of its part of the text.
   void count_buckets() {
     const PhaseTimer timer(context_, "count");
     chunks_ = {text_.size(), ranks_.least(thread_shares(text_.size()).count)};

@@ -8,7 +8,8 @@
 
 namespace sortie::suffix_array::on_ranks {
 
-/// Sorts all suffixes that the first sort leaves, by samples (host/samples/samples.hpp). Collective.
+/// Sorts all suffixes that the first sort leaves, by samples (host/samples/samples.hpp).
+/// Collective.
 ///
 /// Every rank marks the suffixes of all groups, chooses the same samples, and sorts these. Then it
 /// sorts its groups, and fills its slots of runs, without messages; groups that several ranks share

@@ -97,8 +97,8 @@ class SampleOrder {
 /// \return rounds of the samples
 /// \throws Error (out_of_memory)  too many samples, which only texts of short periods have
 ///
-/// Memory, besides `order` and the stream: see prefix_doubling.cpp. Last, without steps and rounds, 2 P
-/// bytes for each suffix of one large group, with positions of P bytes.
+/// Memory, besides `order` and the stream: see prefix_doubling.cpp. Last, without steps and rounds,
+/// 2 P bytes for each suffix of one large group, with positions of P bytes.
 template <Position Pos>
 std::uint64_t finish_by_samples(const Context& context, const SampledText& text,
                                 FirstOrder<Pos>& order);
