@@ -268,8 +268,11 @@ void show_plan(Job& job, const SuffixArrayCommand& command) {
                   .text.symbols.size();
   }
   const int on_machine = rank_model(command.plan).ranks_on_machine;
-  show_rank_plan(job, command.plan,
-                 [&](int ranks) { return suffix_array::plan_build(symbols, ranks, on_machine); });
+  const std::uint64_t memory =
+      command.plan.rank_memory.empty() ? 0 : parse_bytes(command.plan.rank_memory);
+  show_rank_plan(job, command.plan, [&](int ranks) {
+    return suffix_array::plan_build(symbols, ranks, on_machine, memory);
+  });
 }
 
 void run_suffix_array(Job& job, const SuffixArrayCommand& command) {
@@ -307,11 +310,12 @@ Command add_suffix_array_command(CLI::App& program) {
       "\n"
       "On the ranks of an MPI job (mpirun -np P sortie suffix-array ...), rank 0 reads the input "
       "and\n"
-      "all ranks sort, on the host, and write. The files are the same. Memory of a rank: 17 bytes "
-      "for\n"
-      "each symbol of its share, and the packed text, 3/8 byte for each symbol of DNA. -o, --lcp "
-      "and\n"
-      "--bwt must be files; --inverse, --documents, --text and --max-context are of one process.");
+      "all ranks sort, on the host, and write. The files are the same. Memory of a rank: 5 to 13 "
+      "bytes\n"
+      "for each symbol of its share, as --max-memory allows, and the packed text, 3/8 byte for "
+      "each\n"
+      "symbol of DNA; texts with repeats take 1/2 byte a symbol more. -o, --lcp and --bwt must be\n"
+      "files; --inverse, --documents, --text and --max-context are of one process.");
   add_common_options(*parser, command->common);
   parser
       ->add_option("INPUT", command->input,

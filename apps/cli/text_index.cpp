@@ -78,7 +78,7 @@ std::string described_array(ArrayKind kind, std::uint64_t count, int width_bytes
       {"format_version", format_version},
       {"written_by", program_version()},
       {"input", source.input},
-      {"symbols", text.symbols.size()},
+      {"symbols", source.text->symbols()},
       {"letters", source.text->letters()},
       {"alphabet", sequences::name(source.text->alphabet)},
       {"case", source.policy.letter_case == sequences::Case::upper ? "upper" : "keep"},

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/arriving_array.hpp"
@@ -32,7 +33,12 @@ struct IndexedText {
   /// The smallest alphabet that contains the text, detected before letters are replaced.
   sequences::Alphabet alphabet = sequences::Alphabet::automatic;
 
-  [[nodiscard]] std::uint64_t letters() const { return text.symbols.size() - separators.size(); }
+  std::uint64_t released = 0;  ///< symbols that are not held any more
+
+  [[nodiscard]] std::uint64_t symbols() const { return text.symbols.size() + released; }
+  [[nodiscard]] std::uint64_t letters() const { return symbols() - separators.size(); }
+  /// Frees the symbols.
+  void release() { released += std::exchange(text.symbols, {}).size(); }
   [[nodiscard]] suffix_array::TextView view() const { return {text.symbols, separators}; }
 };
 

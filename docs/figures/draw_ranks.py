@@ -34,12 +34,12 @@ JOBS = [
         ("work", "multiply", 140),
     ]),
     ("suffix-array", [
-        ("from 0", "packed text", "3 n / 8 bytes", 110),
-        ("work", "bucket", 80),
-        ("small", "counts of buckets", "at most 1 MiB", 104),
-        ("all", "prefixes", "8 bytes a symbol", 140),
-        ("work", "sort", 110),
-        ("all", "members of groups", "few of a genome", 130),
+        ("from 0", "packed text", "3 n / 8 bytes", 130),
+        ("work", "count", 90),
+        ("small", "counts of buckets", "at most 1 MiB", 130),
+        ("work", "own buckets", 130),
+        ("all", "samples of groups", "few of a genome", 150),
+        ("work", "order by samples", 140),
     ]),
 ]
 

@@ -117,8 +117,16 @@ TEST(RankPlans, AProductFetchesWhatIsPlanned) {
 
 TEST(RankPlans, ATextIsHeldOnceAndItsShareIsSorted) {
   const RankPlan plan = suffix_array::plan_build(8'000'000, 4, 4);
-  EXPECT_EQ(plan.rank_memory, 8'000'000u + 3'000'000u + 17u * 2'000'000u);
-  EXPECT_EQ(step_of(plan, "exchange").machine_bytes, 8u * 500'000u * 3u);
+  // Positions and 1/32 more, a bit, and an element of each suffix.
+  EXPECT_EQ(plan.rank_memory, 3'000'000u + 4u * 2'062'500u + 250'000u + 8u * 2'000'000u);
+  EXPECT_EQ(step_of(plan, "sort").items, 2'000'000);
+  // With less memory for elements, more scans.
+  const RankPlan little = suffix_array::plan_build(8'000'000, 4, 4, 14'000'000);
+  EXPECT_EQ(little.rank_memory, 14'000'000u);
+  EXPECT_GT(step_of(little, "scan").items, 2 * step_of(plan, "scan").items);
+  EXPECT_EQ(suffix_array::plan_build(8'000'000, 4, 4, 1).rank_memory, 12'500'000u);
+  // The text that rank 0 has read takes more than a small share.
+  EXPECT_EQ(suffix_array::plan_build(8'000'000, 64, 4).rank_memory, 11'000'000u);
 }
 
 }  // namespace

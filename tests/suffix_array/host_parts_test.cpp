@@ -348,7 +348,8 @@ TEST_F(HostParts, RunsOfOneLetterComeInOrder) {
   const std::vector<LongRun<std::uint32_t>> runs = {{0, 100}, {101, 301}, {302, 402}};
   const std::uint64_t members = 400 - 3 * (plan.depth() - 1);
   const std::vector<RunSlots> slots = {{2, 0, members}};
-  const RunOrder<std::uint32_t> order(text.view(), plan, runs, slots);
+  const SymbolStream stream(text.view(), plan);
+  const RunOrder<std::uint32_t> order(stream, text.symbols.size(), plan, runs, slots);
   std::vector<std::uint32_t> suffixes(members);
   order.place(std::vector<std::uint32_t>{2, 9, 0}, suffixes);
 
@@ -365,6 +366,13 @@ TEST_F(HostParts, RunsOfOneLetterComeInOrder) {
                                         symbols.end());
   });
   EXPECT_EQ(suffixes, expected);
+  // Parts of the slots.
+  for (std::uint64_t begin = 0; begin < members; begin += 17) {
+    std::vector<std::uint32_t> part(std::min<std::uint64_t>(17, members - begin));
+    order.place(std::vector<std::uint32_t>{2, 9, 0}, part, begin);
+    const auto first = expected.begin() + static_cast<std::ptrdiff_t>(begin);
+    EXPECT_TRUE(std::ranges::equal(part, std::span(first, part.size())));
+  }
   for (std::uint64_t i = 0; i < runs.size(); ++i) {
     const auto slot = std::find(suffixes.begin(), suffixes.end(), runs[i].begin);
     const auto first = static_cast<std::uint64_t>(slot - suffixes.begin());

@@ -53,7 +53,7 @@ template <class Pos>
 class RankIndexing {
  public:
   RankIndexing(cluster::Ranks& ranks, Job& job, const SuffixArrayCommand& command,
-               const IndexedText& indexed, const TextFacts& facts)
+               IndexedText& indexed, const TextFacts& facts)
       : ranks_(ranks), job_(job), command_(command), indexed_(indexed), facts_(facts) {
     ranks.together("width", [&] { width_bytes_ = chosen_width_bytes(command, facts.symbols); });
   }
@@ -61,8 +61,15 @@ class RankIndexing {
   void run() {
     Context context = job_.context();
     context.backend = Backend::host;
+    int repetitions = command_.common.repeat;
+    const auto release = [&] {
+      if (--repetitions > 0) return;
+      if (!command_.any_output().empty())
+        text_checksum_ = checksum_of(threads_of(job_.context()), indexed_.text.symbols);
+      indexed_.release();
+    };
     const cluster::SuffixArrayOptions options{!command_.lcp.empty(), !command_.bwt.empty(),
-                                              command_.verify};
+                                              command_.verify, release};
     const double seconds = job_.repeated("build", [&] {
       share_ = {};
       share_ = cluster::build_suffix_array<Pos>(ranks_, context, indexed_.view(), options);
@@ -126,11 +133,7 @@ class RankIndexing {
           "checksum");
     write(command_.lcp, ArrayKind::lcp, std::as_const(share_.lcp), width_bytes_, "lcp_checksum");
     write(command_.bwt, ArrayKind::burrows_wheeler, std::as_const(share_.bwt), 1, "bwt_checksum");
-    SuffixArraySource source{command_.input, command_.policy(), 0, &indexed_, {}};
-    ranks_.on_rank(0, "text checksum", [&] {
-      if (files.empty()) return;
-      source.text_checksum = checksum_of(threads_of(job_.context()), indexed_.text.symbols);
-    });
+    const SuffixArraySource source{command_.input, command_.policy(), 0, &indexed_, text_checksum_};
     std::vector<ArrayFile*> prepared;
     for (const Written& written : files) {
       written.file->prepare([&] {
@@ -154,7 +157,8 @@ class RankIndexing {
   cluster::Ranks& ranks_;
   Job& job_;
   const SuffixArrayCommand& command_;
-  const IndexedText& indexed_;  ///< empty on ranks other than 0
+  IndexedText& indexed_;  ///< empty on ranks other than 0; its symbols are freed when packed
+  std::string text_checksum_;
   TextFacts facts_;
   int width_bytes_ = 8;
   std::string summary_;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/host_memory.hpp"
@@ -29,6 +30,7 @@ class BitSet {
   [[nodiscard]] const std::vector<std::uint64_t>& words() const { return words_; }
   /// The words, lowest bit first, for writing whole words.
   [[nodiscard]] std::uint64_t* data() { return words_.data(); }
+  [[nodiscard]] std::span<std::uint64_t> span() { return words_; }
 
   void set(std::uint64_t i) { add(i / word_bits, std::uint64_t{1} << (i % word_bits)); }
 

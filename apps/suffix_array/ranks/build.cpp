@@ -3,35 +3,37 @@
 // Suffix arrays over ranks.
 //
 // 1. pack     Every rank receives the packed text of rank 0 (packed_text.hpp).
-// 2. sort     Each rank makes the elements of its positions, and receives those of its slots
-//             (first_sort.hpp). It sorts each of its buckets, and suffixes with equal keys by the
-//             next words of the text, without messages. Shares are equal within 1/64, so that
-//             groups of suffixes with equal keys stay on one rank, unless they are large.
-// 3. repeats  Remaining groups are sorted by more words of the text (group_sorts.hpp).
-// 4. rounds   What is left then, and the large groups that several ranks share, are sorted by
-//             prefix doubling (group_sorts.hpp).
-// 5. shares   Entries move to the ranks of equal shares.
+// 2. sort     Each rank finds the elements of its slots in the whole text (first_sort.hpp). It
+//             sorts each of its buckets, and suffixes with equal keys by the next words of the
+//             text, without messages. Shares are equal within 1/64, so that groups of suffixes with
+//             equal keys stay on one rank, unless they are large.
+// 3. rounds   Large groups that several ranks share are sorted by as many words, together. All
+//             remaining groups, and the members of long runs, are sorted by samples, which every
+//             rank sorts (group_sorts.hpp).
+// 4. shares   Entries move to the ranks of equal shares.
 //
 // Memory of a rank for positions of P bytes, a share of s symbols, and n symbols:
 //
-// | array                          | bytes              | lifetime |
-// |--------------------------------|--------------------|----------|
-// | symbols, b bits each           | b n / 8            | all      |
-// | own symbols, elements to send  | 9 s                | 2        |
-// | elements received              | 8 s                | 2        |
-// | elements by bucket             | 8 s                | 2        |
-// | suffixes                       | P s                | 2 to 5   |
-// | groups of suffixes             | P s                | 4        |
-// | members of groups              | 3 P s at most      | 4        |
-// | members of shared groups       | (16 + 2 P) s       | 4        |
+// | array                          | bytes               | lifetime |
+// |--------------------------------|---------------------|----------|
+// | symbols, b bits each           | b n / 8             | all      |
+// | suffixes                       | 33 P s / 32         | 2 to 4   |
+// | slots in groups                | s / 8               | 2 to 4   |
+// | elements                       | 8 s, or less        | 2        |
+// | scratch of sorts               | s / 2 at most       | 2        |
+// | members, samples, changes      | 3 n / 8 + P n / 32  | 3        |
+// | q samples                      | 8 P q at most       | 3        |
+// | edges                          | 32 s at most        | 3        |
 //
-// The own symbols and the elements to send are freed before elements are ordered by bucket.
+// Fewer elements are held at once where memory is scarce, at least 1/16 of them. Edges occur in
+// texts of short periods only, and a text without groups and runs has no samples.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "apps/suffix_array/backends.hpp"
+#include "apps/suffix_array/ranks/build_plan.hpp"
 #include "apps/suffix_array/ranks/edge_groups.hpp"
 #include "apps/suffix_array/ranks/group_sorts.hpp"
 #include "apps/suffix_array/ranks/results.hpp"
@@ -49,7 +51,7 @@ cluster::SuffixArrayShare<Pos> build(cluster::Ranks& ranks, const Context& conte
                                      const cluster::SuffixArrayOptions& options) {
   ranks.on_rank(0, "check text", [&] {
     require_text<Pos>(text);
-    constexpr std::uint64_t longest = (std::uint64_t{1} << (edge_number_bits - 1)) - 2;
+    constexpr std::uint64_t longest = (std::uint64_t{1} << edge_number_bits) - 2;
     if (text.size() <= longest) return;
     throw Error(
         ErrorKind::usage,
@@ -58,35 +60,31 @@ cluster::SuffixArrayShare<Pos> build(cluster::Ranks& ranks, const Context& conte
   });
   Exchanges exchanges(ranks);
   PhaseTimer pack(context, "pack");
-  // Elements twice and a byte (step 2), or the derived arrays; step 4 depends on the text.
-  const bool derives = options.lcp || options.check;
-  const cluster::RankMemory memory(ranks, static_cast<const HostContext&>(context));
-  const PackedText packed(ranks, context, memory, text,
-                          derives ? std::max<std::uint64_t>(17, 4 * sizeof(Pos)) : 17);
+  cluster::RankMemory memory(ranks, static_cast<const HostContext&>(context));
+  const PackedText packed(ranks, context, memory, text, [&](std::uint64_t share) {
+    return std::max(share_memory(share, sizeof(Pos)).least,
+                    options.lcp ? 4 * sizeof(Pos) * share : 0);
+  });
+  ranks.on_rank(0, "text is read", [&] {
+    if (options.text_is_read) options.text_is_read();
+  });
   pack.stop();
   if (packed.size() == 0) return {};
 
   PhaseTimer sort(context, "sort");
-  SlotShare<Pos> share = sort_first<Pos>(exchanges, context, packed);
-  std::uint64_t depth = 0;
-  ranks.together("repeats", [&] {
-    const PhaseTimer timer(context, "repeats");
-    depth = sort_repeats(packed, share);
-    if (share.before + share.after > 0) depth = std::min(depth, share.edge_depth);
-  });
-  depth = ranks.least(depth);
+  const std::uint64_t own = packed.size() / static_cast<std::uint64_t>(ranks.size()) + 1;
+  const std::uint64_t held = packed.bytes() + share_memory(own, sizeof(Pos)).lasting;
+  SlotShare<Pos> share =
+      sort_first<Pos>(exchanges, context, packed, memory.left() > held ? memory.left() - held : 0);
   sort.stop();
 
   PhaseTimer finish(context, "rounds");
   std::uint64_t counts[] = {share.order.in_equal_prefixes, share.order.in_groups};
   ranks.reduce_all(counts, cluster::Reduction::sum);
-  const std::uint64_t members =
-      ranks.sum(share.order.joined.next_set(0, share.size + 1) <= share.size);
-  std::uint64_t rounds = 0;
-  if (members > 0) {
-    sort_shared_runs(exchanges, context, packed, share);
-    rounds = double_prefixes(exchanges, context, packed, share, depth);
-  }
+  for (std::uint64_t& count : counts)
+    for (const host::RunSlots& letter : share.order.run_slots) count += letter.size;
+  memory.hold(held);
+  const std::uint64_t rounds = finish_by_samples(exchanges, context, memory, packed, share);
   finish.stop();
 
   const double imbalance = cluster::imbalance_of(ranks, share.size);
@@ -98,7 +96,10 @@ cluster::SuffixArrayShare<Pos> build(cluster::Ranks& ranks, const Context& conte
       result.bwt = symbols_before<Pos>(packed, result.suffixes);
     });
   }
-  if (options.check) check_share(exchanges, context, packed, result, options);
+  if (options.check) {
+    const bool by_text = ranks.least(memory.left() >= 3 * sizeof(Pos) * own) == 0;
+    check_share(exchanges, context, packed, result, options, by_text);
+  }
   exchanges.plan().finish(context);
   if (context.report != nullptr) {
     context.report->set("imbalance", imbalance);

@@ -7,14 +7,25 @@
 
 namespace sortie::suffix_array {
 
-/// A suffix array of DNA on ranks before it runs: the steps of cluster::build_suffix_array(). The
-/// first sort, and the words of the text that follow it, leave no suffix in a group of a text without
-/// long repeats; rounds of prefix doubling, which depend on the text, are not planned.
+/// Memory that a rank takes for a share of some symbols, besides the packed text.
+struct ShareMemory {
+  std::uint64_t lasting = 0;  ///< until the end: the suffixes, and which of them are in groups
+  std::uint64_t least = 0;    ///< with as few elements of the first sort at once as possible
+  std::uint64_t all = 0;      ///< with all elements at once
+};
+[[nodiscard]] ShareMemory share_memory(std::uint64_t symbols, std::uint64_t position_bytes);
+
+/// A suffix array of DNA on ranks before it runs: the steps of cluster::build_suffix_array(), for a
+/// text without long repeats. Where suffixes are left in groups, their samples take time and
+/// memory, which depend on the text and are not planned.
 ///
-/// Memory is that of rank 0, which also holds the text that it has read: a byte a symbol, 3/8 byte
-/// a symbol packed, and 17 bytes a symbol of its share.
+/// Memory is that of rank 0: 3/8 byte a symbol for the packed text, and the larger of the text that
+/// it has read, a byte a symbol, and share_memory(), between 4.8 and 12.3 bytes a symbol of its
+/// share, as `memory` allows.
 /// \param on_machine  ranks that share a machine
+/// \param memory      of a rank; 0: enough
 /// Complexity: O(1).
-[[nodiscard]] cluster::RankPlan plan_build(std::uint64_t symbols, int ranks, int on_machine);
+[[nodiscard]] cluster::RankPlan plan_build(std::uint64_t symbols, int ranks, int on_machine,
+                                           std::uint64_t memory = 0);
 
 }  // namespace sortie::suffix_array

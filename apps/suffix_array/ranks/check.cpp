@@ -46,11 +46,7 @@ class ShareCheck {
     ranks_.together("check positions", [&] {
       next = allocate_vector<Pos>(entries_.size());
       for (std::size_t i = 0; i < entries_.size(); ++i) {
-        if (entries_[i] >= text_.size()) {
-          throw wrong(array_title, i,
-                      fmt::format("found position {}, expected a position below {}", entries_[i],
-                                  text_.size()));
-        }
+        if (entries_[i] >= text_.size()) throw wrong(array_title, i, beyond_text(entries_[i]));
         next[i] = static_cast<Pos>(text_.rank_of_slot(share_.begin + i));
       }
     });
@@ -74,6 +70,22 @@ class ShareCheck {
     if (!entries_.empty()) own = {1, entries_.back(), next.back()};
     const LastSuffix before = last_before(ranks_.gather(own));
     ranks_.together("check neighbours", [&] { compare_neighbours(before, next); });
+  }
+
+  /// The same by comparing each suffix with the one before: entries of which each is strictly
+  /// greater are distinct, so all positions are there. Takes O(sum of LCP values), and no memory.
+  void check_order_by_text() {
+    const std::optional<Pos> before = entry_before(ranks_, entries_);
+    ranks_.together("check by text", [&] {
+      for_each_range(std::uint64_t{entries_.size()}, task_entries,
+                     [&](std::uint64_t first, std::uint64_t last) {
+                       for (std::uint64_t i = first; i < last; ++i) {
+                         if (i + ahead < last && entries_[i + ahead] < text_.size())
+                           text_.stream().prefetch(entries_[i + ahead]);
+                         check_entry(i, i > 0 ? std::optional(entries_[i - 1]) : before);
+                       }
+                     });
+    });
   }
 
   void check_lcp() {
@@ -122,6 +134,39 @@ class ShareCheck {
     return wrong_entry(title, share_.begin + i, words);
   }
 
+  /// \param before  the entry before, if there is one
+  void check_entry(std::uint64_t i, std::optional<Pos> before) const {
+    const std::uint64_t entry = share_.begin + i;
+    const std::vector<std::uint64_t>& separators = text_.separators();
+    const std::uint64_t position = entries_[i];
+    if (position >= text_.size()) throw wrong(array_title, i, beyond_text(position));
+    if (entry < separators.size()) {
+      if (position != separators[entry]) throw wrong(array_title, i, no_separator(position, entry));
+    } else if (before && !precedes(*before, position)) {
+      throw wrong(array_title, i, wrong_order(position, *before));
+    }
+  }
+
+  /// Whether a suffix comes before another one. \pre both are in the text
+  [[nodiscard]] bool precedes(std::uint64_t left, std::uint64_t right) const {
+    const host::SymbolStream& stream = text_.stream();
+    if (left == right) return false;
+    for (std::uint64_t depth = 0;; depth += static_cast<unsigned>(stream.symbols())) {
+      const std::uint64_t of_left = stream.until_end(stream.word(left + depth));
+      const std::uint64_t of_right = stream.until_end(stream.word(right + depth));
+      if (of_left != of_right) return of_left < of_right;
+      if (stream.ended(of_left)) return left < right;
+    }
+  }
+
+  [[nodiscard]] std::string beyond_text(std::uint64_t position) const {
+    return fmt::format("found position {}, expected a position below {}", position, text_.size());
+  }
+  [[nodiscard]] std::string no_separator(std::uint64_t position, std::uint64_t entry) const {
+    return fmt::format("found position {}, expected position {}, where record {} ends", position,
+                       text_.separators()[entry], entry);
+  }
+
   [[nodiscard]] LastSuffix last_before(const std::vector<LastSuffix>& all) const {
     LastSuffix before;
     for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks_.rank()); ++rank)
@@ -135,11 +180,8 @@ class ShareCheck {
       const std::uint64_t entry = share_.begin + i;
       const LastSuffix own{1, entries_[i], next[i]};
       if (entry < separators.size()) {
-        if (entries_[i] != separators[entry]) {
-          throw wrong(array_title, i,
-                      fmt::format("found position {}, expected position {}, where record {} ends",
-                                  entries_[i], separators[entry], entry));
-        }
+        if (entries_[i] != separators[entry])
+          throw wrong(array_title, i, no_separator(entries_[i], entry));
       } else if (entry > separators.size()) {
         const std::uint64_t left = text_.stream().code(before.position);
         const std::uint64_t right = text_.stream().code(own.position);
@@ -167,6 +209,9 @@ class ShareCheck {
     return code != 0 && code == text_.stream().code(right);
   }
 
+  static constexpr std::uint64_t task_entries = std::uint64_t{1} << 16;
+  static constexpr std::uint64_t ahead = 16;  ///< entries, of which the text is prefetched
+
   Exchanges& exchanges_;
   cluster::Ranks& ranks_;
   const Context& context_;
@@ -180,10 +225,10 @@ class ShareCheck {
 template <Position Pos>
 void check_share(Exchanges& exchanges, const Context& context, const PackedText& text,
                  const cluster::SuffixArrayShare<Pos>& share,
-                 const cluster::SuffixArrayOptions& options) {
+                 const cluster::SuffixArrayOptions& options, bool by_text) {
   const PhaseTimer timer(context, "check");
   ShareCheck<Pos> check(exchanges, context, text, share);
-  check.check_order();
+  by_text ? check.check_order_by_text() : check.check_order();
   if (options.lcp) check.check_lcp();
   if (options.bwt) check.check_transform();
 }

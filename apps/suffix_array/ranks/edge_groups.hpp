@@ -2,15 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <functional>
 #include <vector>
 
 #include "apps/suffix_array/ranks/first_sort.hpp"
 
 namespace sortie::suffix_array::on_ranks {
 
-/// Bits of the number in a key: of ranks, and of twice a length. So texts have less than 2^39
-/// symbols.
+/// Bits of the number in a key. It is a rank, so texts have less than 2^40 - 1 symbols.
 inline constexpr int edge_number_bits = 40;
 
 /// A suffix of a group that several ranks share. For positions of 32 bits it takes 12 bytes.
@@ -42,22 +41,19 @@ template <Position Pos>
 
 /// Sorts the groups that ranks share, each in its slots. Collective.
 ///
-/// \param items  of this rank, in any order: share.before and share.after of them, or share.size
-/// \param share  receives the suffixes in their order, and which groups are still shared
-/// \param joined receives the bits of the slots of these groups
-/// Complexity: a sort, and the collective calls of exact_splits(). Memory: items twice.
+/// \param number_of  number_of(position): by these numbers suffixes are sorted, and by position
+/// \param is_final   whether suffixes of an equal number are in their final order
+/// \param share      receives the suffixes in their order, and which groups are still shared
+/// Complexity: a sort, and the collective calls of exact_splits(). Memory: 24 to 32 bytes an edge.
 template <Position Pos>
 void sort_edge_groups(Exchanges& exchanges, const Context& context,
-                      std::vector<EdgeItem<Pos>> items, SlotShare<Pos>& share,
-                      host::BitSet& joined);
+                      const std::function<std::uint64_t(std::uint64_t)>& number_of,
+                      const std::function<bool(std::uint64_t)>& is_final, SlotShare<Pos>& share);
 
-/// Sorts the shared groups of runs, whose suffixes begin with equal letters only, by the ends of
-/// the runs: shorter runs come first where a smaller letter or the end follows, and longer ones
-/// where a greater letter does. Prefix doubling would take a round for each doubling of the length.
-/// Collective.
-/// \pre suffixes of a shared group agree in share.edge_depth symbols, without an end
+/// Sorts the groups that ranks share by the words of the text that follow the first sort, so that
+/// all groups agree in TextRounds::depth_limit() symbols, without an end. Collective.
 template <Position Pos>
-void sort_shared_runs(Exchanges& exchanges, const Context& context, const PackedText& text,
-                      SlotShare<Pos>& share);
+void sort_edges_by_text(Exchanges& exchanges, const Context& context, const PackedText& text,
+                        SlotShare<Pos>& share);
 
 }  // namespace sortie::suffix_array::on_ranks

@@ -53,6 +53,13 @@ class Exchanges {
     return result;
   }
 
+  /// Gathers the items of all ranks, by rank. Collective.
+  template <class T>
+  [[nodiscard]] std::vector<T> gather(std::span<const T> items) {
+    plan_.add_gathering(items.size(), sizeof(T));
+    return ranks_.gather_arrays(items);
+  }
+
   /// Sends items back to the ranks that they came from. Collective.
   /// \param to      memory for the items of this rank's send() that has asked for these
   /// \param counts  of that send()

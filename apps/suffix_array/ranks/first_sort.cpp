@@ -2,13 +2,15 @@
 #include "apps/suffix_array/ranks/first_sort.hpp"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "apps/suffix_array/backends.hpp"
-#include "apps/suffix_array/host/sorts/element_sort.hpp"
 #include "apps/suffix_array/ranks/borders.hpp"
+#include "apps/suffix_array/ranks/text_scan.hpp"
 #include "core/host_memory.hpp"
 #include "core/phase_timer.hpp"
 #include "primitives/host/parallel.hpp"
@@ -16,35 +18,14 @@
 namespace sortie::suffix_array::on_ranks {
 namespace {
 
-/// The symbols of this rank's positions and as many behind them as the first sort looks at.
-struct ShareText {
-  ShareText(const PackedText& text, std::uint64_t begin, std::uint64_t end)
-      : letters(text.letters(begin, std::min(text.size(), end + text.plan().depth() + 1))) {
-    const auto& all = text.separators();
-    const auto first = std::ranges::lower_bound(all, begin);
-    const auto last = std::ranges::lower_bound(all, begin + letters.size());
-    separators.assign(first, last);
-    for (std::uint64_t& separator : separators) separator -= begin;
-  }
-  [[nodiscard]] TextView view() const { return {letters, separators}; }
+/// Elements that a thread has found and not yet put in their buckets. About half of all elements
+/// are of this rank, or fewer, and no branch could tell which: they are collected without one.
+struct FoundElements {
+  static constexpr std::uint32_t capacity = 1024;
 
-  std::vector<std::uint8_t> letters;
-  std::vector<std::uint64_t> separators;
-};
-
-/// A group of suffixes, as their bucket and key tell.
-struct Prefix {
-  std::uint64_t bucket = 0;
-  std::uint64_t key = 0;
-
-  bool operator==(const Prefix&) const = default;
-};
-
-/// Boundary data of a rank's elements, gathered by all ranks.
-struct Ends {
-  std::uint64_t size = 0;
-  Prefix first;
-  Prefix last;
+  std::uint32_t count = 0;
+  std::array<std::uint32_t, capacity> buckets;
+  std::array<std::uint64_t, capacity> elements;
 };
 
 template <Position Pos>
@@ -55,197 +36,212 @@ class RankSort {
         ranks_(exchanges.ranks()),
         context_(context),
         text_(text),
-        plan_(text.plan()) {}
+        plan_(text.plan()),
+        scan_(text) {}
 
-  SlotShare<Pos> run() {
-    make_elements();
-    std::vector<std::uint64_t> sizes(plan_.buckets);
-    for (std::uint64_t bucket = 0; bucket < plan_.buckets; ++bucket)
-      sizes[bucket] = bucketed_.starts[bucket + 1] - bucketed_.starts[bucket];
-    ranks_.reduce_all(sizes, cluster::Reduction::sum);
-    borders_ = find_borders(ranks_, plan_, bucketed_, sizes);
-    exchange();
-    SlotShare<Pos> share;
-    std::uint64_t begin = size_;
-    ranks_.sum_before({&begin, 1});
-    share.begin = begin;
-    share.size = size_;
-    share.edge_depth = plan_.depth();
-    Ends ends;
-    ranks_.together("find edges", [&] { ends = own_ends(); });
-    find_edges(ranks_.gather(ends), share);
-    ranks_.together("sort buckets", [&] { sort(share); });
-    return share;
+  SlotShare<Pos> run(std::uint64_t elements_bytes) {
+    count_buckets();
+    const std::vector<Border> borders =
+        find_borders<Pos>(ranks_, text_, scan_, counts_.starts, counts_.run_slots);
+    const auto rank = static_cast<std::size_t>(ranks_.rank());
+    begin_ = borders[rank];
+    end_ = borders[rank + 1];
+    ranks_.together("sort buckets", [&] {
+      share_.begin = begin_.slot;
+      share_.size = end_.slot - begin_.slot;
+      share_.before = std::min(begin_.group_end, end_.slot) - begin_.slot;
+      share_.after = end_.slot - std::max(end_.group_begin, begin_.slot);
+      sort(elements_bytes / sizeof(std::uint64_t));
+    });
+    place_runs();
+    return std::move(share_);
   }
 
  private:
-  [[nodiscard]] std::uint64_t rank() const { return static_cast<std::uint64_t>(ranks_.rank()); }
+  static constexpr std::uint64_t no_bucket = ~std::uint64_t{0};
 
-  /// The elements of this rank's positions, by bucket.
-  void make_elements() {
-    const PhaseTimer timer(context_, "elements");
-    ranks_.together("make elements", [&] {
-      const EqualShares shares{text_.size(), static_cast<std::uint64_t>(ranks_.size())};
-      const std::uint64_t begin = shares.begin(rank());
-      const std::uint64_t size = shares.size(rank());
-      require_budget(context_, "elements", 17 * size);
-      const ShareText own(text_, begin, begin + size);
-      const host::PrefixRoll roll(plan_);
-      const EqualShares chunks = thread_shares(size);
-      std::vector<Pos> next(chunks.count * plan_.buckets);
-      const auto for_each = [&](auto visit) {
-        for_each_share(chunks, [&](std::uint64_t chunk, std::uint64_t first, std::uint64_t last) {
-          Pos* const of_chunk = next.data() + chunk * plan_.buckets;
-          // Copies, whose members no store of the loop can change.
-          roll.for_each(
-              own.view(), first, last,
-              [=](std::uint64_t position, std::uint64_t bucket, std::uint64_t key) {
-                visit(of_chunk[bucket], position, key);
-              },
-              [&](std::uint64_t from, std::uint64_t to, std::uint64_t) {
-                const std::uint64_t code = plan_.code[own.letters[from]];
-                for (; from < to; ++from)
-                  visit(of_chunk[plan_.run_bucket(code)], from, plan_.run_key(code));
-              });
-        });
-      };
-      for_each([](Pos& place, std::uint64_t, std::uint64_t) { ++place; });
-      counts_to_starts(next.data(), plan_.buckets, chunks.count);
-      bucketed_.starts.assign(next.begin(),
-                              next.begin() + static_cast<std::ptrdiff_t>(plan_.buckets));
-      bucketed_.starts.push_back(size);
-      elements_ = allocate_array<std::uint64_t>(size);
-      bucketed_.elements = {elements_.get(), size};
-      for_each([begin, to = elements_.get(), position_bits = plan_.position_bits](
-                   Pos& place, std::uint64_t position, std::uint64_t key) {
-        to[place++] = key << position_bits | (begin + position);
+  /// Counts the suffixes of each bucket in each chunk of the text, a chunk for each thread: each
+  /// rank counts those of its part of the text.
+  void count_buckets() {
+    const PhaseTimer timer(context_, "count");
+    chunks_ = {text_.size(), ranks_.least(thread_shares(text_.size()).count)};
+    std::vector<std::uint64_t> table;
+    std::vector<host::LongRun<Pos>> runs;
+    ranks_.together("count buckets", [&] {
+      table.resize(chunks_.count * plan_.buckets);
+      const EqualShares parts{text_.size(), static_cast<std::uint64_t>(ranks_.size())};
+      const std::uint64_t part_begin = parts.begin(static_cast<std::uint64_t>(ranks_.rank()));
+      const std::uint64_t part_end = parts.begin(static_cast<std::uint64_t>(ranks_.rank()) + 1);
+      std::vector<std::vector<host::LongRun<Pos>>> found(chunks_.count);
+      for_each_share(chunks_, [&](std::uint64_t chunk, std::uint64_t begin, std::uint64_t end) {
+        std::uint64_t* const counts = table.data() + chunk * plan_.buckets;
+        scan_.for_each(
+            std::max(begin, part_begin), std::min(end, part_end),
+            [=](std::uint64_t, std::uint64_t bucket, std::uint64_t) { ++counts[bucket]; },
+            [&](std::uint64_t first, std::uint64_t last, std::uint64_t) {
+              host::add_run<Pos>(
+                  plan_, found[chunk],
+                  {static_cast<Pos>(first), static_cast<Pos>(last + plan_.depth() - 1)});
+            });
       });
+      for (const auto& of_chunk : found) runs.insert(runs.end(), of_chunk.begin(), of_chunk.end());
+    });
+    ranks_.reduce_all(table, cluster::Reduction::sum);
+    const auto all_runs = exchanges_.gather(std::span<const host::LongRun<Pos>>(runs));
+    ranks_.together("finish counts", [&] {
+      for (const host::LongRun<Pos>& run : all_runs) host::add_run(plan_, counts_.runs, run);
+      counts_.next.assign(table.begin(), table.end());
+      host::finish_counts(
+          plan_, [&](std::uint64_t position) { return text_.stream().code(position); }, counts_);
     });
   }
 
-  /// Buckets between two borders: the first, and the end of them.
-  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> buckets_of(std::uint64_t rank) const {
-    const Border& end = borders_[rank + 1];
-    const std::uint64_t first = borders_[rank].bucket;
-    return {first, std::max(first, end.bucket + (end.element != 0 ? 1 : 0))};
+  /// The first element of a bucket that this rank has.
+  [[nodiscard]] std::uint64_t start_of(std::uint64_t bucket) const {
+    return std::clamp<std::uint64_t>(counts_.starts[bucket], begin_.before, end_.before);
   }
 
-  /// Sends each element to the rank of its slot, and puts those received in the order of buckets.
-  void exchange() {
-    const PhaseTimer timer(context_, "exchange");
-    const auto size = static_cast<std::uint64_t>(ranks_.size());
-    std::vector<std::uint64_t> counts(size);        // elements for each rank
-    std::vector<std::uint64_t> bucket_counts;       // of each of its buckets, for each rank
-    std::vector<std::uint64_t> buckets_sent(size);  // entries of the former
-    ranks_.together("divide elements", [&] {
-      for (std::uint64_t to = 0; to < size; ++to) {
-        const std::uint64_t begin = place_of(bucketed_, borders_[to]);
-        const std::uint64_t end = std::max(begin, place_of(bucketed_, borders_[to + 1]));
-        const auto [first, last] = buckets_of(to);
-        for (std::uint64_t bucket = first; bucket < last; ++bucket) {
-          const std::uint64_t from = std::clamp(bucketed_.starts[bucket], begin, end);
-          bucket_counts.push_back(std::clamp(bucketed_.starts[bucket + 1], begin, end) - from);
-        }
-        counts[to] = end - begin;
-        buckets_sent[to] = last - first;
+  void sort(std::uint64_t most_elements) {
+    host::FirstOrder<Pos>& order = share_.order;
+    // More capacity, for the suffixes that equal_share() adds.
+    order.suffixes = allocate_vector<Pos>(share_.size + share_.size / 32);
+    order.suffixes.resize(share_.size);
+    order.joined = host::BitSet(share_.size + 1);
+    order.runs = std::move(counts_.runs);
+    order.run_slots = std::move(counts_.run_slots);
+    const std::uint64_t first_bucket = begin_.bucket;
+    const std::uint64_t last_bucket = end_.bucket + (end_.element != 0 ? 1 : 0);
+    for (std::uint64_t bucket = first_bucket; bucket < last_bucket; ++bucket)
+      most_elements = std::max(most_elements, start_of(bucket + 1) - start_of(bucket));
+    most_elements = std::min(most_elements, end_.before - begin_.before);
+    elements_ = allocate_array<std::uint64_t>(most_elements);
+    for (std::uint64_t first = first_bucket; first < last_bucket;) {
+      std::uint64_t last = first + 1;
+      while (last < last_bucket && start_of(last + 1) - start_of(first) <= most_elements) ++last;
+      {
+        const PhaseTimer timer(context_, "elements");
+        fill(first, last);
       }
-    });
-    const auto [first, last] = buckets_of(rank());
-    first_bucket_ = first;
-    const std::vector<std::uint64_t> entries(size, last - first);
-    const auto bucket_sizes =
-        exchanges_.send(context_, "receive counts", bucket_counts.data(), buckets_sent, &entries);
-    const auto received = exchanges_.send(context_, "receive elements", elements_.get(), counts);
-    elements_.reset();
-    ranks_.together("order by bucket", [&] {
-      size_ = received.size();
-      elements_ = allocate_array<std::uint64_t>(context_, "elements of other ranks", size_);
-      const std::uint64_t buckets = last - first;
-      std::vector<std::uint64_t> from(received.begins.begin(), received.begins.end() - 1);
-      starts_ = {0};
-      for (std::uint64_t bucket = 0; bucket < buckets; ++bucket) {
-        std::uint64_t at = starts_.back();
-        for (std::uint64_t source = 0; source < size; ++source) {
-          const std::uint64_t count = bucket_sizes.items[source * buckets + bucket];
-          std::copy_n(received.items.get() + from[source], count, elements_.get() + at);
-          from[source] += count;
-          at += count;
-        }
-        starts_.push_back(at);
-      }
-    });
-  }
-
-  [[nodiscard]] Ends own_ends() const {
-    if (size_ == 0) return {};
-    const std::uint64_t* const elements = elements_.get();
-    const auto after = std::ranges::upper_bound(starts_, std::uint64_t{0});
-    const auto first = static_cast<std::uint64_t>(after - starts_.begin()) - 1;
-    const auto end = std::ranges::lower_bound(starts_, size_);
-    const auto last = static_cast<std::uint64_t>(end - starts_.begin()) - 1;
-    return {size_,
-            {first_bucket_ + first,
-             plan_.key_of(*std::min_element(elements, elements + starts_[first + 1]))},
-            {first_bucket_ + last,
-             plan_.key_of(*std::max_element(elements + starts_[last], elements + size_))}};
-  }
-
-  /// Finds out whether the first and the last group go on on other ranks, and moves their elements
-  /// to the ends.
-  void find_edges(const std::vector<Ends>& ends, SlotShare<Pos>& share) {
-    ranks_.together("move edges", [&] {
-      // More capacity, for the suffixes that equal_share() adds.
-      share.order.suffixes = allocate_vector<Pos>(size_ + size_ / 32);
-      share.order.suffixes.resize(size_);
-      share.order.joined = host::BitSet(size_ + 1);
-      if (size_ == 0) return;
-      const Ends& own = ends[rank()];
-      std::uint64_t left = rank();
-      while (left > 0 && ends[left - 1].size == 0) --left;
-      std::uint64_t right = rank() + 1;
-      while (right < ends.size() && ends[right].size == 0) ++right;
-      const auto is_group = [&](const Prefix& prefix) { return !plan_.contains_end(prefix.key); };
-      std::uint64_t* const begin = elements_.get();
-      std::uint64_t* const end = begin + size_;
-      if (left > 0 && is_group(own.first) && ends[left - 1].last == own.first) {
-        std::uint64_t* const bucket_end = begin + starts_[own.first.bucket - first_bucket_ + 1];
-        share.before = static_cast<std::uint64_t>(
-            std::partition(begin, bucket_end,
-                           [&](auto item) { return plan_.key_of(item) == own.first.key; }) -
-            begin);
-      }
-      if (right < ends.size() && is_group(own.last) && ends[right].first == own.last) {
-        std::uint64_t* const bucket = begin + starts_[own.last.bucket - first_bucket_];
-        share.after = static_cast<std::uint64_t>(end - std::partition(bucket, end, [&](auto item) {
-                                                   return plan_.key_of(item) != own.last.key;
-                                                 }));
-      }
-    });
-  }
-
-  void sort(SlotShare<Pos>& share) {
-    const PhaseTimer timer(context_, "buckets");
-    host::FirstOrder<Pos>& order = share.order;
-    const std::uint64_t first = share.before;
-    const std::uint64_t last = share.is_inside_group() ? first : size_ - share.after;
-    std::vector<host::ElementRange> ranges;
-    for (std::size_t bucket = 0; bucket + 1 < starts_.size(); ++bucket) {
-      const std::uint64_t begin = std::clamp(starts_[bucket], first, last);
-      const std::uint64_t end = std::clamp(starts_[bucket + 1], first, last);
-      if (begin < end) ranges.push_back({begin, end, begin});
+      const PhaseTimer timer(context_, "buckets");
+      sort(first, last);
+      first = last;
     }
-    const auto edge = [&](std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t i = begin; i < end; ++i)
-        order.suffixes[i] = static_cast<Pos>(plan_.position_of(elements_[i]));
-    };
-    edge(0, first);
-    edge(last, size_);
-    host::sort_ranges(plan_, text_.stream(), elements_.get(), std::move(ranges), order);
-    order.joined.set_range(0, share.before);
-    if (share.after > 0) order.joined.set_range(size_ - share.after + 1, size_ + 1);
-    const std::uint64_t edges = first + size_ - last;
+    const std::uint64_t edges =
+        share_.is_inside_group() ? share_.size : share_.before + share_.after;
+    order.joined.set_range(0, share_.before);
+    if (share_.after > 0) order.joined.set_range(share_.size - share_.after + 1, share_.size + 1);
     order.in_equal_prefixes += edges;
     order.in_groups += edges;
+    elements_.reset();
+  }
+
+  /// Tells all ranks where the slots of runs begin. One rank at least knows.
+  void place_runs() {
+    std::vector<std::uint64_t> begins;
+    for (const host::RunSlots& letter : share_.order.run_slots) begins.push_back(letter.begin);
+    if (begins.empty()) return;
+    ranks_.reduce_all(begins, cluster::Reduction::greatest);
+    for (std::size_t i = 0; i < begins.size(); ++i) share_.order.run_slots[i].begin = begins[i];
+  }
+
+  /// The elements of this rank in buckets [first, last), by bucket.
+  void fill(std::uint64_t first, std::uint64_t last) {
+    const std::uint64_t base = start_of(first);
+    next_low_ = begin_.element == 0 ? 0 : start_of(begin_.bucket) - base;
+    next_high_ = end_.element == 0 ? 0 : start_of(end_.bucket) - base;
+    for_each_share(chunks_, [&](std::uint64_t chunk, std::uint64_t begin, std::uint64_t end) {
+      FoundElements found;
+      const auto put = [&] {
+        put_elements(found, base, counts_.next.data() + chunk * plan_.buckets);
+      };
+      scan_.for_each(
+          begin, end,
+          [=, &put, found = &found, position_bits = plan_.position_bits, wanted = last - first](
+              std::uint64_t position, std::uint64_t bucket, std::uint64_t key) {
+            const std::uint32_t at = found->count;
+            found->buckets[at] = static_cast<std::uint32_t>(bucket);
+            found->elements[at] = key << position_bits | position;
+            found->count = at + (bucket - first < wanted ? 1 : 0);
+            if (found->count == FoundElements::capacity) put();
+          },
+          [](std::uint64_t, std::uint64_t, std::uint64_t) {});
+      put();
+    });
+  }
+
+  /// Puts elements in their buckets. Not inlined: so that its variables are in registers.
+  __attribute__((noinline)) void put_elements(FoundElements& found, std::uint64_t base, Pos* next) {
+    const std::uint64_t low = begin_.element != 0 ? begin_.bucket : no_bucket;
+    const std::uint64_t high = end_.element != 0 ? end_.bucket : no_bucket;
+    std::uint64_t* const to = elements_.get();
+    const std::uint32_t count = std::exchange(found.count, 0);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const std::uint64_t bucket = found.buckets[i];
+      const std::uint64_t element = found.elements[i];
+      if (bucket == low || bucket == high) [[unlikely]] {
+        // Other ranks have elements of it.
+        if (bucket == low && element < begin_.element) continue;
+        if (bucket == high && element >= end_.element) continue;
+        std::atomic_ref place(bucket == low ? next_low_ : next_high_);
+        to[place.fetch_add(1, std::memory_order_relaxed)] = element;
+      } else {
+        to[next[bucket]++ - base] = element;
+      }
+    }
+  }
+
+  /// Sorts buckets [first, last), of which `elements_` has the elements.
+  void sort(std::uint64_t first, std::uint64_t last) {
+    host::FirstOrder<Pos>& order = share_.order;
+    const std::uint64_t base = start_of(first);
+    std::vector<host::ElementRange> ranges;
+    std::uint64_t slot = first == begin_.bucket ? 0 : next_slot_;
+    const auto add_edge = [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = begin; i < end; ++i)
+        order.suffixes[slot++] = static_cast<Pos>(plan_.position_of(elements_[i]));
+    };
+    const auto add_range = [&](std::uint64_t begin, std::uint64_t end) {
+      if (begin < end) ranges.push_back({begin, end, slot});
+      slot += end - begin;
+    };
+    const auto partition = [&](std::uint64_t begin, std::uint64_t end, const auto& comes_first) {
+      return static_cast<std::uint64_t>(
+          std::partition(elements_.get() + begin, elements_.get() + end,
+                         [&](std::uint64_t item) { return comes_first(plan_.key_of(item)); }) -
+          elements_.get());
+    };
+    for (std::uint64_t bucket = first; bucket < last; ++bucket) {
+      std::uint64_t begin = start_of(bucket) - base;
+      const std::uint64_t bucket_end = start_of(bucket + 1) - base;
+      std::uint64_t end = bucket_end;
+      if (bucket == begin_.bucket && share_.before > 0) {
+        const std::uint64_t edge =
+            partition(begin, end, [&](auto key) { return key == plan_.key_of(begin_.element); });
+        add_edge(begin, edge);
+        begin = edge;
+      }
+      if (bucket == end_.bucket && share_.after > 0 && slot < share_.size) {
+        end = partition(begin, end, [&](auto key) { return key != plan_.key_of(end_.element); });
+      }
+      for (host::RunSlots& letter : order.run_slots) {
+        if (plan_.run_bucket(letter.code) != bucket) continue;
+        const std::uint64_t split =
+            partition(begin, end, [&](auto key) { return key < plan_.run_key(letter.code); });
+        add_range(begin, split);
+        begin = split;
+        const bool is_whole = (bucket != begin_.bucket || begin_.element == 0) &&
+                              (bucket != end_.bucket || end_.element == 0);
+        if (is_whole) letter.begin = share_.begin + slot;
+        const auto own = [&](std::uint64_t at) {
+          return std::clamp(at, share_.begin, share_.begin + share_.size);
+        };
+        slot += own(letter.begin + letter.size) - own(letter.begin);
+      }
+      add_range(begin, end);
+      add_edge(end, bucket_end);
+    }
+    next_slot_ = slot;
+    host::sort_ranges(plan_, text_.stream(), elements_.get(), std::move(ranges), order);
   }
 
   Exchanges& exchanges_;
@@ -253,19 +249,24 @@ class RankSort {
   const Context& context_;
   const PackedText& text_;
   const host::PrefixPlan& plan_;
-  BucketedElements bucketed_;  ///< of this rank's positions
+  TextScan scan_;
+  EqualShares chunks_;
+  host::BucketCounts<Pos> counts_;
+  Border begin_;
+  Border end_;
+  SlotShare<Pos> share_;
   HostArray<std::uint64_t> elements_;
-  std::vector<Border> borders_;
-  std::uint64_t size_ = 0;          ///< elements received
-  std::uint64_t first_bucket_ = 0;  ///< of these
-  std::vector<std::uint64_t> starts_;
+  std::uint64_t next_low_ = 0;   ///< place of the next element of the bucket that begin_ divides
+  std::uint64_t next_high_ = 0;  ///< the same for end_
+  std::uint64_t next_slot_ = 0;
 };
 
 }  // namespace
 
 template <Position Pos>
-SlotShare<Pos> sort_first(Exchanges& exchanges, const Context& context, const PackedText& text) {
-  return RankSort<Pos>(exchanges, context, text).run();
+SlotShare<Pos> sort_first(Exchanges& exchanges, const Context& context, const PackedText& text,
+                          std::uint64_t elements_bytes) {
+  return RankSort<Pos>(exchanges, context, text).run(elements_bytes);
 }
 
 SORTIE_FOR_BOTH_POSITIONS(sort_first);

@@ -17,21 +17,19 @@
 namespace sortie::suffix_array::on_ranks {
 namespace {
 
-constexpr std::uint64_t separator_bytes = sizeof(std::uint64_t) + sizeof(std::uint8_t);
-
 /// The stream of the text on rank 0, and memory for it on the others.
 host::SymbolStream packed(cluster::Ranks& ranks, const Context& context,
                           const cluster::RankMemory& memory, const TextView& text,
                           std::uint64_t size, const host::PrefixPlan& plan,
-                          std::uint64_t separators, std::uint64_t share_bytes) {
+                          std::uint64_t separators, const PackedText::ShareBytes& share_bytes) {
   std::unique_ptr<host::SymbolStream> stream;
   ranks.together("pack", [&] {
     const std::uint64_t bytes =
-        host::SymbolStream::bytes(size, plan) + separators * separator_bytes;
+        host::SymbolStream::bytes(size, plan) + separators * PackedText::separator_bytes;
     const EqualShares shares{size, static_cast<std::uint64_t>(ranks.size())};
-    memory.require(fmt::format("suffix array of {} symbols on {} ranks", size, ranks.size()),
-                   {bytes + share_bytes * (shares.items / shares.count + 1), share_bytes * size,
-                    bytes + share_bytes});
+    memory.require(
+        fmt::format("suffix array of {} symbols on {} ranks", size, ranks.size()),
+        {bytes + share_bytes(shares.items / shares.count + 1), share_bytes(size), bytes});
     start_host_runtime(context.threads);
     stream = ranks.rank() == 0 ? std::make_unique<host::SymbolStream>(text, plan)
                                : std::make_unique<host::SymbolStream>(size, plan);
@@ -55,12 +53,12 @@ PackedText::Header PackedText::shared_header(cluster::Ranks& ranks, const Contex
 
 PackedText::PackedText(cluster::Ranks& ranks, const Context& context,
                        const cluster::RankMemory& memory, const TextView& text,
-                       std::uint64_t share_bytes)
+                       const PackedText::ShareBytes& share_bytes)
     : PackedText(ranks, context, memory, text, share_bytes, shared_header(ranks, context, text)) {}
 
 PackedText::PackedText(cluster::Ranks& ranks, const Context& context,
                        const cluster::RankMemory& memory, const TextView& text,
-                       std::uint64_t share_bytes, const Header& header)
+                       const PackedText::ShareBytes& share_bytes, const Header& header)
     : size_(header.size),
       plan_(host::plan_prefixes(header.counts, std::max<std::uint64_t>(header.size, 1))),
       stream_(packed(ranks, context, memory, text, size_, plan_, header.separators, share_bytes)) {
@@ -83,24 +81,6 @@ std::uint8_t PackedText::symbol(std::uint64_t position) const {
   if (code != 0) return letter_of_code_[code];
   const auto found = std::ranges::lower_bound(separators_, position);
   return separator_symbols_[static_cast<std::size_t>(found - separators_.begin())];
-}
-
-std::vector<std::uint8_t> PackedText::letters(std::uint64_t begin, std::uint64_t end) const {
-  std::vector<std::uint8_t> symbols(end - begin);
-  const int bits = stream_.bits();
-  const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
-  const auto step = static_cast<std::uint64_t>(stream_.symbols());
-  for_each_share(thread_shares(symbols.size()),
-                 [&](std::uint64_t, std::uint64_t first, std::uint64_t last) {
-                   for (std::uint64_t i = first; i < last; i += step) {
-                     const std::uint64_t word = stream_.word(begin + i);
-                     const std::uint64_t count = std::min(step, last - i);
-                     int shift = (stream_.symbols() - 1) * bits;
-                     for (std::uint64_t j = 0; j < count; ++j, shift -= bits)
-                       symbols[i + j] = letter_of_code_[word >> shift & mask];
-                   }
-                 });
-  return symbols;
 }
 
 std::uint64_t PackedText::common_symbols(std::uint64_t left, std::uint64_t right,

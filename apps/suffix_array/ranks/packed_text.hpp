@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "apps/suffix_array/host/text/coded_text.hpp"
@@ -16,14 +17,20 @@ namespace sortie::suffix_array::on_ranks {
 /// bytes. Separators take 9 bytes each.
 class PackedText {
  public:
+  using ShareBytes = std::function<std::uint64_t(std::uint64_t)>;
+
   /// Packs the text of rank 0 and sends it to all. Collective.
   /// \param text         on rank 0; not used elsewhere
-  /// \param share_bytes  that each rank needs besides for each symbol of its share of the text
+  /// \param share_bytes  share_bytes(s) that a rank needs besides for a share of s symbols
   /// \throws Error (out_of_memory) the memory of a rank is not enough
   PackedText(cluster::Ranks& ranks, const Context& context, const cluster::RankMemory& memory,
-             const TextView& text, std::uint64_t share_bytes);
+             const TextView& text, const ShareBytes& share_bytes);
 
   [[nodiscard]] std::uint64_t size() const { return size_; }
+  /// Of the packed text and the separators.
+  [[nodiscard]] std::uint64_t bytes() const {
+    return host::SymbolStream::bytes(size_, plan_) + separators_.size() * separator_bytes;
+  }
   [[nodiscard]] const host::PrefixPlan& plan() const { return plan_; }
   [[nodiscard]] const host::SymbolStream& stream() const { return stream_; }
   [[nodiscard]] const std::vector<std::uint64_t>& separators() const { return separators_; }
@@ -39,13 +46,12 @@ class PackedText {
   /// The symbol at a position, also of a separator. \pre position < size()
   [[nodiscard]] std::uint8_t symbol(std::uint64_t position) const;
 
-  /// Symbols of [begin, end), without the bytes of separators.
-  [[nodiscard]] std::vector<std::uint8_t> letters(std::uint64_t begin, std::uint64_t end) const;
-
   /// The symbols that the suffixes at two positions have in common, given that the first `known`
   /// agree without an end.
   [[nodiscard]] std::uint64_t common_symbols(std::uint64_t left, std::uint64_t right,
                                              std::uint64_t known) const;
+
+  static constexpr std::uint64_t separator_bytes = sizeof(std::uint64_t) + sizeof(std::uint8_t);
 
  private:
   /// What the other ranks receive first.
@@ -55,7 +61,7 @@ class PackedText {
     host::LetterCounts counts{};
   };
   PackedText(cluster::Ranks& ranks, const Context& context, const cluster::RankMemory& memory,
-             const TextView& text, std::uint64_t share_bytes, const Header& header);
+             const TextView& text, const ShareBytes& share_bytes, const Header& header);
   [[nodiscard]] static Header shared_header(cluster::Ranks& ranks, const Context& context,
                                             const TextView& text);
 

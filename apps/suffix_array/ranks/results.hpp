@@ -40,11 +40,12 @@ template <Position Pos>
 
 /// Checks on all ranks that the entries are the suffix array of the text, as suffix_array::check(),
 /// that the LCP array is right if there is one, and the transform. Collective.
+/// \param by_text  compare suffixes by the text, without more memory, in O(sum of LCP values)
 /// \throws Error (check)  names the first wrong entry of the lowest rank that has one
 /// Memory: as lcp_of_share()
 template <Position Pos>
 void check_share(Exchanges& exchanges, const Context& context, const PackedText& text,
                  const cluster::SuffixArrayShare<Pos>& share,
-                 const cluster::SuffixArrayOptions& options);
+                 const cluster::SuffixArrayOptions& options, bool by_text);
 
 }  // namespace sortie::suffix_array::on_ranks

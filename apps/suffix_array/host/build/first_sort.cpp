@@ -131,20 +131,6 @@ class RangeSorter {
   FirstOrder<Pos>& order_;
 };
 
-/// The slots for the members of runs, in order of buckets.
-template <Position Pos>
-std::vector<RunSlots> slots_of_runs(const TextView& text, const PrefixPlan& plan,
-                                    const std::vector<LongRun<Pos>>& runs) {
-  std::vector<RunSlots> slots;
-  for (std::uint64_t code = 1; code < plan.base; ++code) slots.push_back({code, 0, 0});
-  for (const LongRun<Pos>& run : runs) {
-    const std::uint64_t code = plan.code[text.symbols[run.begin]];
-    slots[code - 1].size += run.end - plan.depth() + 1 - run.begin;
-  }
-  std::erase_if(slots, [](const RunSlots& letter) { return letter.size == 0; });
-  return slots;
-}
-
 /// Ranges of elements for buckets [first, last). The bucket of a letter with runs is divided where
 /// the members of its runs belong. `elements` holds these buckets.
 template <Position Pos>
@@ -184,8 +170,8 @@ std::vector<ElementRange> ranges_of_buckets(const PrefixPlan& plan, const Bucket
 
 template <Position Pos>
 BucketCounts<Pos> count_buckets(const TextView& text, const PrefixPlan& plan) {
-  const EqualShares chunks = thread_shares(text.size());
   const PrefixRoll roll(plan);
+  const EqualShares chunks = thread_shares(text.size());
   BucketCounts<Pos> counts;
   counts.next = allocate_vector<Pos>(chunks.count * plan.buckets);
   std::vector<std::vector<LongRun<Pos>>> runs(chunks.count);
@@ -204,11 +190,8 @@ BucketCounts<Pos> count_buckets(const TextView& text, const PrefixPlan& plan) {
       if (counts.runs.empty() || counts.runs.back().end != run.end) counts.runs.push_back(run);
     }
   }
-  counts.run_slots = slots_of_runs(text, plan, counts.runs);
-  const Pos elements = counts_to_starts(counts.next.data(), plan.buckets, chunks.count);
-  counts.starts.assign(counts.next.begin(),
-                       counts.next.begin() + static_cast<std::ptrdiff_t>(plan.buckets));
-  counts.starts.push_back(elements);
+  finish_counts(
+      plan, [&](std::uint64_t position) { return plan.code[text.symbols[position]]; }, counts);
   return counts;
 }
 

@@ -8,6 +8,7 @@
 #include "apps/suffix_array/host/bit_set.hpp"
 #include "apps/suffix_array/host/build/runs.hpp"
 #include "apps/suffix_array/host/text/coded_text.hpp"
+#include "primitives/host/radix_pass.hpp"
 
 namespace sortie::suffix_array::host {
 
@@ -35,6 +36,32 @@ struct BucketCounts {
 /// Counts on all host threads. O(n); long runs of one letter take less.
 template <Position Pos>
 [[nodiscard]] BucketCounts<Pos> count_buckets(const TextView& text, const PrefixPlan& plan);
+
+/// Adds the members [first, end - plan.depth() + 1) of a long run to those before. The members of a
+/// run follow each other, also those that are found in two parts of the text.
+template <Position Pos>
+void add_run(const PrefixPlan& plan, std::vector<LongRun<Pos>>& runs, const LongRun<Pos>& run) {
+  if (!runs.empty() && runs.back().end + std::uint64_t{1} == run.begin + plan.depth()) {
+    runs.back().end = run.end;
+  } else {
+    runs.push_back(run);
+  }
+}
+
+/// Completes counts, of which `next` has those of each chunk and bucket, and `runs` those found.
+/// \param code_of  code_of(position), of a letter
+template <Position Pos, class CodeOf>
+void finish_counts(const PrefixPlan& plan, const CodeOf& code_of, BucketCounts<Pos>& counts) {
+  for (std::uint64_t code = 1; code < plan.base; ++code) counts.run_slots.push_back({code, 0, 0});
+  for (const LongRun<Pos>& run : counts.runs)
+    counts.run_slots[code_of(run.begin) - 1].size += run.end - plan.depth() + 1 - run.begin;
+  std::erase_if(counts.run_slots, [](const RunSlots& letter) { return letter.size == 0; });
+  const Pos elements =
+      counts_to_starts(counts.next.data(), plan.buckets, counts.next.size() / plan.buckets);
+  counts.starts.assign(counts.next.begin(),
+                       counts.next.begin() + static_cast<std::ptrdiff_t>(plan.buckets));
+  counts.starts.push_back(elements);
+}
 
 /// The suffix array after the first sort and the text rounds.
 template <Position Pos>

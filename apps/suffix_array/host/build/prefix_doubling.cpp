@@ -94,7 +94,8 @@ std::vector<Pos> build_prefix_doubling(const Context& context, const TextView& t
   const PhaseTimer finish(context, "rounds");
   std::uint64_t rounds = TextRounds::rounds;
   if (order.in_groups != 0 || !order.runs.empty()) {
-    rounds += finish_by_samples<Pos>(context, text, plan, stream, order);
+    rounds += finish_by_samples<Pos>(
+        context, SampledText{stream, plan, size, text.separators.size()}, order);
   }
   if (context.report != nullptr) {
     context.report->set("unresolved_after_first_sort", order.in_equal_prefixes + members);

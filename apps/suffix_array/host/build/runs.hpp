@@ -41,19 +41,18 @@ struct RunSlots {
 template <Position Pos>
 class RunOrder {
  public:
+  /// \param size   symbols of the text
   /// \param runs   ascending
   /// \param slots  of each letter that has runs
-  RunOrder(const TextView& text, const PrefixPlan& plan, std::span<const LongRun<Pos>> runs,
-           std::span<const RunSlots> slots)
+  RunOrder(const SymbolStream& stream, std::uint64_t size, const PrefixPlan& plan,
+           std::span<const LongRun<Pos>> runs, std::span<const RunSlots> slots)
       : depth_(plan.depth()), runs_(runs), order_(runs.size()), first_slots_(runs.size()) {
     // Sorted by letter, then side (rests below the letter first), then length.
     std::vector<std::uint64_t> sides(runs.size());
     for (std::uint64_t i = 0; i < runs.size(); ++i) {
       const std::uint64_t end = runs[i].end;
-      const std::uint64_t code = plan.code[text.symbols[runs[i].begin]];
-      const bool at_end = end == text.size() ||
-                          std::binary_search(text.separators.begin(), text.separators.end(), end);
-      const bool above = !at_end && plan.code[text.symbols[end]] > code;
+      const std::uint64_t code = stream.code(runs[i].begin);
+      const bool above = end < size && stream.code(end) > code;
       sides[i] = 2 * code + (above ? 1 : 0);
     }
     std::iota(order_.begin(), order_.end(), std::uint64_t{0});
@@ -96,9 +95,11 @@ class RunOrder {
   [[nodiscard]] std::uint64_t first_slot(std::uint64_t i) const { return first_slots_[i]; }
 
   /// Writes all members to their slots.
-  /// \param rests  for each run a number; these compare as the rests do, and are distinct
-  /// O(members + runs log runs), sequential.
-  void place(std::span<const Pos> rests, std::span<Pos> suffixes) const {
+  /// \param rests     for each run a number; these compare as the rests do, and are distinct
+  /// \param suffixes  slots from `begin` on: only members of these are written
+  /// O(slots + lengths of runs + runs log runs), sequential.
+  void place(std::span<const Pos> rests, std::span<Pos> suffixes, std::uint64_t begin = 0) const {
+    const std::uint64_t end = begin + suffixes.size();
     std::vector<std::uint64_t> by_rest;
     for (const Side& side : sides_) {
       by_rest.assign(order_.begin() + static_cast<std::ptrdiff_t>(side.begin),
@@ -114,21 +115,21 @@ class RunOrder {
         if (by_rest.size() == 1) {
           // The longest run: its members go upwards from `slot`, shortest first, or downwards.
           const LongRun<Pos>& run = runs_[by_rest.front()];
-          const auto members =
-              suffixes.subspan(side.below ? slot : side.slots_begin, run.end - run.begin - done);
-          if (side.below) {
-            std::iota(members.rbegin(), members.rend(), run.begin);
-          } else {
-            std::iota(members.begin(), members.end(), run.begin);
+          const std::uint64_t first = side.below ? slot : side.slots_begin;
+          const std::uint64_t members = run.end - run.begin - done;
+          const std::uint64_t from = std::clamp(begin, first, first + members);
+          const std::uint64_t to = std::clamp(end, first, first + members);
+          for (std::uint64_t at = from; at < to; ++at) {
+            const std::uint64_t before = side.below ? first + members - 1 - at : at - first;
+            suffixes[at - begin] = static_cast<Pos>(run.begin + before);
           }
           break;
         }
         for (std::uint64_t of_length = done + 1; of_length <= shortest; ++of_length) {
           if (!side.below) slot -= by_rest.size();
-          Pos* to = suffixes.data() + slot;
-          for (const std::uint64_t run : by_rest) {
-            *to++ = static_cast<Pos>(runs_[run].end - of_length);
-          }
+          const std::uint64_t to = std::clamp(end, slot, slot + by_rest.size());
+          for (std::uint64_t at = std::clamp(begin, slot, to); at < to; ++at)
+            suffixes[at - begin] = static_cast<Pos>(runs_[by_rest[at - slot]].end - of_length);
           if (side.below) slot += by_rest.size();
         }
         done = shortest;

@@ -3,10 +3,31 @@
 
 #include <cstdint>
 
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "apps/suffix_array/host/bit_set.hpp"
 #include "apps/suffix_array/host/build/first_sort.hpp"
+#include "apps/suffix_array/host/samples/sampling.hpp"
 #include "sortie/context.hpp"
 
 namespace sortie::suffix_array::host {
+
+/// The text of a SampleOrder, and what its suffixes are sorted by first.
+struct SampledText {
+  const SymbolStream& stream;
+  const PrefixPlan& plan;
+  std::uint64_t size = 0;
+  std::uint64_t separators = 0;
+};
+
+/// Which slots a process has, if it is one of several.
+struct SlotRange {
+  std::uint64_t begin = 0;  ///< first slot
+  std::uint64_t head = 0;   ///< first slot of the group of `begin`, if that is a slot before
+  std::uint64_t after = 0;  ///< last slots of the process, whose group has slots behind them
+};
 
 /// Sorts all suffixes that the text rounds leave, however many symbols they agree in: members of
 /// groups, and those of long runs.
@@ -16,15 +37,70 @@ namespace sortie::suffix_array::host {
 /// double_steps(). The suffix after each long run is a sample too: it orders runs of one length. If
 /// the first member of a run is a sample, its step leads there.
 ///
+/// If several processes have a part of the slots each, all sort the same samples: members() and
+/// ranks() of all processes are added up where it is said.
+///
+/// Memory: see prefix_doubling.cpp.
+template <Position Pos>
+class SampleOrder {
+ public:
+  /// \param order      the slots of this process; run_slots are those of all processes
+  /// \param has_groups whether any process has a group
+  SampleOrder(const SampledText& text, FirstOrder<Pos>& order, std::vector<RunSlots> run_slots,
+              bool has_groups, const SlotRange& slots = {});
+
+  /// A bit for each suffix in a group. Then add the words up.
+  void mark_members();
+  [[nodiscard]] std::span<std::uint64_t> members() { return members_.span(); }
+
+  /// \return bytes that the following takes
+  [[nodiscard]] std::uint64_t find_samples();
+  /// The rank of each sample, by number; 0 of those in slots of other processes. Then add them up.
+  void rank_samples();
+  [[nodiscard]] std::span<Pos> ranks() { return {ranks_.get(), numbers_->count()}; }
+
+  /// \return rounds of the samples
+  std::uint64_t sort_samples();
+  /// Sorts the groups and fills the slots of runs. Groups that other processes share are left.
+  void sort_groups();
+  /// Orders the members of a group. \pre sort_samples(), a member
+  [[nodiscard]] Pos rank_of_sample(Pos member) const { return (*map_)[member]; }
+
+ private:
+  using Element = Wide<Pos>;  ///< the rank of the sample above the position
+
+  [[nodiscard]] Pos rank_of_slot(std::uint64_t slot) const;
+  [[nodiscard]] bool are_many(std::uint64_t samples) const;
+  void rank_samples_of(std::uint64_t first, std::uint64_t last, const BitSet& blocks);
+  void find_steps(Pos* steps) const;
+  void sort_group(std::uint64_t begin, std::uint64_t end, Element* elements,
+                  std::span<Element> scratch);
+
+  SampledText text_;
+  SlotRange slots_;
+  bool has_groups_;
+  Sampling sampling_;
+  std::vector<RunSlots> run_slots_;
+  FirstOrder<Pos>& order_;
+  RunOrder<Pos> run_order_;
+  BitSet members_;
+  BitSet samples_;
+  std::optional<SampleMap<Pos>> map_;
+  std::optional<NumberedSet<Pos>> numbers_;
+  HostArray<Pos> ranks_;
+  std::vector<Pos> rests_;  ///< ranks of the suffixes after runs
+};
+
+/// Sorts by a SampleOrder of all slots.
+///
 /// \param order  groups; on return, `suffixes` is the suffix array
 /// \return rounds of the samples
 /// \throws Error (out_of_memory)  too many samples, which only texts of short periods have
 ///
-/// Memory, besides `order` and `stream`: see prefix_doubling.cpp. Last, without steps and rounds, 2 P
-/// bytes for each suffix of one large group, with positions of P bytes.
+/// Memory, besides `order` and the stream: see prefix_doubling.cpp. Last, without steps and rounds,
+/// 2 P bytes for each suffix of one large group, with positions of P bytes.
 template <Position Pos>
-std::uint64_t finish_by_samples(const Context& context, const TextView& text,
-                                const PrefixPlan& plan, const SymbolStream& stream,
+std::uint64_t finish_by_samples(const Context& context, const SampledText& text,
                                 FirstOrder<Pos>& order);
 
 /// Prefix doubling over samples, with steps from sample to sample in place of symbols: round i

@@ -11,6 +11,7 @@
 
 #include "primitives/host/parallel.hpp"
 #include "primitives/host/radix_pass.hpp"
+#include "primitives/simd/vector_unit.hpp"
 
 namespace sortie::suffix_array::host {
 namespace {
@@ -170,6 +171,49 @@ SymbolStream::SymbolStream(const TextView& text, const PrefixPlan& plan)
     for (std::uint64_t bit = separator * bits; bit < (separator + 1) * bits; ++bit) {
       stream[bit / 8] &= static_cast<std::uint8_t>(~(0x80U >> (bit % 8)));
     }
+  }
+}
+
+#ifdef SORTIE_HAVE_VECTOR_UNITS
+SORTIE_BEGIN_INTRINSICS
+
+namespace {
+
+/// Writes `step` codes, less one each, of every word.
+SORTIE_TARGET_AVX512 void unpack_avx512(const SymbolStream& stream, std::uint64_t begin,
+                                        std::uint64_t count, std::uint64_t step,
+                                        const std::uint64_t* shifts, std::uint8_t* to) {
+  const __m512i places = _mm512_loadu_si512(shifts);
+  const __m512i mask = WordReader::repeated((std::uint64_t{1} << stream.bits()) - 1);
+  const __m512i one = _mm512_set1_epi64(1);
+  for (std::uint64_t i = 0; i < count; i += step) {
+    const __m512i word = WordReader::repeated(stream.word(begin + i));
+    const __m512i codes = _mm512_and_si512(_mm512_srlv_epi64(word, places), mask);
+    const __m128i bytes = _mm512_cvtepi64_epi8(_mm512_sub_epi64(codes, one));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(to + i), bytes);
+  }
+}
+
+}  // namespace
+
+SORTIE_END_INTRINSICS
+#endif
+
+void SymbolStream::unpack(std::uint64_t begin, std::uint64_t count, std::uint8_t* to) const {
+  constexpr std::size_t at_once = 8;
+  const std::uint64_t step = std::min<std::uint64_t>(static_cast<unsigned>(symbols_), at_once);
+  std::array<std::uint64_t, at_once> shifts{};
+  for (std::uint64_t i = 0; i < step; ++i)
+    shifts[i] = (static_cast<unsigned>(symbols_) - 1 - i) * static_cast<unsigned>(bits_);
+#ifdef SORTIE_HAVE_VECTOR_UNITS
+  if (vector_unit() == VectorUnit::avx512)
+    return unpack_avx512(*this, begin, count, step, shifts.data(), to);
+#endif
+  const std::uint64_t mask = (std::uint64_t{1} << bits_) - 1;
+  for (std::uint64_t i = 0; i < count; i += step) {
+    const std::uint64_t symbols = word(begin + i);
+    for (std::size_t j = 0; j < step; ++j)
+      to[i + j] = static_cast<std::uint8_t>((symbols >> shifts[j] & mask) - 1);
   }
 }
 

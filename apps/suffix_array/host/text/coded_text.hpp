@@ -240,6 +240,10 @@ class SymbolStream {
     return stops == 0 ? symbols_ : (std::countl_zero(stops) - unused_bits_) / bits_;
   }
 
+  /// Writes the codes of [begin, begin + count), less one each, to bytes: letters have 0 ..
+  /// sigma - 1, ends any byte. \pre `to` has memory for eight bytes more
+  void unpack(std::uint64_t begin, std::uint64_t count, std::uint8_t* to) const;
+
   /// True when the lowest code of a word is 0: after until_end(), when the word contains an end.
   [[nodiscard]] bool ended(std::uint64_t word) const {
     return (word & ((std::uint64_t{1} << bits_) - 1)) == 0;
