@@ -339,6 +339,23 @@ TEST_F(HostParts, RoundsOfSamplesLeaveThoseAloneThatHaveRanks) {
   EXPECT_THAT(ranks, ElementsAre(0, 1, 2, 3, 4));
 }
 
+TEST_F(HostParts, SymbolsAreUnpackedFromAnyPosition) {
+  for (const unsigned letters : {1U, 4U, 7U, 20U, 100U, 200U, 256U}) {
+    const test::NamedText text = test::single("", test::random_letters(700, letters, 0, letters));
+    const PrefixPlan plan = plan_of(text.view());
+    const SymbolStream stream(text.view(), plan);
+    for (const VectorUnit unit : {VectorUnit::baseline, vector_unit()}) {
+      for (std::uint64_t begin = 0; begin < 700; begin += 37) {
+        const std::uint64_t count = std::min<std::uint64_t>(90, 700 - begin);
+        std::vector<std::uint8_t> unpacked(count + 8);
+        stream.unpack(begin, count, unpacked.data(), unit);
+        for (std::uint64_t i = 0; i < count; ++i)
+          ASSERT_EQ(unpacked[i] + 1U, stream.code(begin + i)) << letters << " " << begin + i;
+      }
+    }
+  }
+}
+
 TEST_F(HostParts, RunsOfOneLetterComeInOrder) {
   const std::string run(100, 'C');
   const test::NamedText text = test::single("", run + "A" + run + run + "G" + run);

@@ -199,14 +199,15 @@ SORTIE_TARGET_AVX512 void unpack_avx512(const SymbolStream& stream, std::uint64_
 SORTIE_END_INTRINSICS
 #endif
 
-void SymbolStream::unpack(std::uint64_t begin, std::uint64_t count, std::uint8_t* to) const {
+void SymbolStream::unpack(std::uint64_t begin, std::uint64_t count, std::uint8_t* to,
+                          [[maybe_unused]] VectorUnit unit) const {
   constexpr std::size_t at_once = 8;
   const std::uint64_t step = std::min<std::uint64_t>(static_cast<unsigned>(symbols_), at_once);
   std::array<std::uint64_t, at_once> shifts{};
   for (std::uint64_t i = 0; i < step; ++i)
     shifts[i] = (static_cast<unsigned>(symbols_) - 1 - i) * static_cast<unsigned>(bits_);
 #ifdef SORTIE_HAVE_VECTOR_UNITS
-  if (vector_unit() == VectorUnit::avx512)
+  if (unit == VectorUnit::avx512)
     return unpack_avx512(*this, begin, count, step, shifts.data(), to);
 #endif
   const std::uint64_t mask = (std::uint64_t{1} << bits_) - 1;

@@ -242,7 +242,8 @@ class SymbolStream {
 
   /// Writes the codes of [begin, begin + count), less one each, to bytes: letters have 0 ..
   /// sigma - 1, ends any byte. \pre `to` has memory for eight bytes more
-  void unpack(std::uint64_t begin, std::uint64_t count, std::uint8_t* to) const;
+  void unpack(std::uint64_t begin, std::uint64_t count, std::uint8_t* to,
+              VectorUnit unit = vector_unit()) const;
 
   /// True when the lowest code of a word is 0: after until_end(), when the word contains an end.
   [[nodiscard]] bool ended(std::uint64_t word) const {
