@@ -103,8 +103,12 @@ inline void for_each_product(const Matrix& a, const Matrix& b, std::int64_t row,
 /// Number of products of row `row` of A * B. \tparam Matrix  Csr or Pattern
 template <class Matrix>
 [[nodiscard]] std::int64_t products_of_row(const Matrix& a, const Matrix& b, std::int64_t row) {
+  const auto entries = static_cast<std::int64_t>(a.col_idx.size());
   std::int64_t products = 0;
   for (std::int64_t i = a.row_ptr[row]; i < a.row_ptr[row + 1]; ++i) {
+    // Offsets of rows that are far apart take a cache miss each.
+    if (i + offsets_ahead < entries)
+      __builtin_prefetch(b.row_ptr.data() + a.col_idx[i + offsets_ahead]);
     const std::int64_t k = a.col_idx[i];
     products += b.row_ptr[k + 1] - b.row_ptr[k];
   }
