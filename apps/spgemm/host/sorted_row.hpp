@@ -185,7 +185,9 @@ class ShortRow {
     __m512i next[Registers + 1];  // the products that follow
     for (int i = 0; i < Registers; ++i) {
       const __m512i keys = i < 2 ? sorted.low : sorted.high;
-      const __m256i half = _mm512_maskz_extracti64x4_epi64(all, keys, i % 2);
+      // The instruction takes a constant, which i is only where the loop is unrolled.
+      const __m256i half = i % 2 == 0 ? _mm512_maskz_extracti64x4_epi64(all, keys, 0)
+                                      : _mm512_maskz_extracti64x4_epi64(all, keys, 1);
       const __m512i places = _mm512_maskz_cvtepu32_epi64(all, half);
       // The upper bits of an index are ignored.
       sums[i] = _mm512_permutex2var_pd(_mm512_load_pd(expanded), places,
