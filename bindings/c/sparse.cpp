@@ -11,6 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "apps/spgemm/host/new_values.hpp"
+#include "apps/spgemm/host/parallel_blocks.hpp"
+#include "core/spare_array.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/spgemm.hpp"
 
@@ -37,10 +40,20 @@ void copy_indices(const From* from, std::size_t bytes, void* to, std::int64_t si
   }
 }
 
+/// Keeps the arrays of a matrix for the next result.
+template <class Value, class Idx>
+void keep_arrays(matrices::Csr<Value, Idx>&& matrix) {
+  SpareArray<Idx>::keep(std::move(matrix.col_idx));
+  SpareArray<Value>::keep(std::move(matrix.values));
+}
+
 template <class Value, class Idx>
 class HostMatrix : public sortie_csr {
  public:
   explicit HostMatrix(matrices::Csr<Value, Idx> matrix) : matrix_(std::move(matrix)) {}
+  HostMatrix(const HostMatrix&) = delete;
+  HostMatrix& operator=(const HostMatrix&) = delete;
+  ~HostMatrix() override { keep_arrays(std::move(matrix_)); }
 
   [[nodiscard]] sortie_csr_view view() const override {
     return {matrix_.rows,         matrix_.cols,           matrix_.nnz(),
@@ -82,7 +95,8 @@ std::vector<std::int64_t> checked_row_ptr(std::string_view name, const sortie_cs
     throw Error(ErrorKind::input, fmt::format("{}: found the last offset {}, expected nnz, {}",
                                               name, offsets[view.rows], view.nnz));
   }
-  std::vector<std::int64_t> row_ptr(static_cast<std::size_t>(view.rows) + 1);
+  std::vector<std::int64_t> row_ptr;
+  spgemm::host::resize_for_overwrite(row_ptr, view.rows + 1);
   copy_items(offsets, row_ptr.data(), view.rows + 1);
   return row_ptr;
 }
@@ -182,8 +196,15 @@ class HostPlan : public sortie_plan {
     // A plan for A * A may be given two arrays of values.
     if (!b_ && a_values != b_values) b_ = a_;
     if (b_) copy_items(static_cast<const Value*>(b_values), b_->values.data(), b_->nnz());
-    const auto c = spgemm::multiply(context, a_, b_ ? *b_ : a_);
+    const matrices::Csr<Value, Idx>& b = b_ ? *b_ : a_;
+    if (resolve_backend(context) == Backend::host && sums_fit(context)) {
+      spgemm::host::compute_values(context, a_, b, c_.row_ptr.data(), c_.col_idx.data(),
+                                   static_cast<Value*>(c_values));
+      return;
+    }
+    auto c = spgemm::multiply(context, a_, b);
     copy_items(c.values.data(), static_cast<Value*>(c_values), c.nnz());
+    keep_arrays(std::move(c));
   }
 
  private:
@@ -196,6 +217,12 @@ class HostPlan : public sortie_plan {
                                                 name));
     }
     return matrix;
+  }
+
+  /// Whether a sum for every column of C fits the budget, and takes no more memory than C.
+  [[nodiscard]] bool sums_fit(const Context& context) const {
+    const std::uint64_t bytes = static_cast<std::uint64_t>(c_.cols) * sizeof(Value);
+    return c_.cols <= c_.nnz() && (context.memory_budget == 0 || bytes <= context.memory_budget);
   }
 
   matrices::Csr<Value, Idx> a_;
@@ -226,11 +253,13 @@ matrices::Csr<Value, Idx> to_csr(std::string_view name, const sortie_csr_view& v
                                                    : checked_row_ptr<std::int64_t>(name, view);
   const bool ascends = checked_columns<Idx>(name, view, matrix.row_ptr);
   const auto* const columns = static_cast<const Idx*>(view.col_idx);
+  spgemm::host::reserve_large_pages(matrix.col_idx, view.nnz);
   matrix.col_idx.assign(columns, columns + view.nnz);
   if (view.values == nullptr) {
     matrix.values.resize(matrix.col_idx.size());  // a structure
   } else {
     const auto* const values = static_cast<const Value*>(view.values);
+    spgemm::host::reserve_large_pages(matrix.values, view.nnz);
     matrix.values.assign(values, values + view.nnz);
   }
   return ascends ? matrix : canonical(std::move(matrix));

@@ -278,6 +278,8 @@ SORTIE_C_API sortie_csr_view sortie_csr_get(const sortie_csr* matrix);
 SORTIE_C_API sortie_status sortie_csr_copy(sortie_context* context, const sortie_csr* matrix,
                                            sortie_type row_ptr_type, void* row_ptr,
                                            sortie_type col_idx_type, void* col_idx, void* values);
+/** Frees a matrix. The library keeps the largest arrays of host memory that were freed for a later
+ * result; the system may take their pages back at any time. */
 SORTIE_C_API void sortie_csr_destroy(sortie_csr* matrix);
 
 /** Flags of sortie_spgemm(). */

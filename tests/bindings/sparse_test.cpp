@@ -245,6 +245,46 @@ TYPED_TEST(CSpgemm, PlanOfASquareTakesTwoArraysOfValues) {
   }
 }
 
+// On the host, a plan adds up in a sum for every column, or sorts if the budget is too small for it.
+TYPED_TEST(CSpgemm, PlanWithoutMemoryForSums) {
+  using Value = typename TypeParam::Value;
+  using Offset = typename TypeParam::Offset;
+  using Column = typename TypeParam::Column;
+  using M = Matrix<Value, Offset, Column>;
+  M a;
+  a.rows = a.cols = 60;
+  for (int row = 0; row < 60; ++row) {
+    a.col_idx.push_back(static_cast<Column>(row));
+    if (row % 10 == 0 && row != 50) a.col_idx.push_back(static_cast<Column>(row + 5));
+    a.row_ptr.push_back(static_cast<Offset>(a.col_idx.size()));
+  }
+  a.values.assign(a.col_idx.size(), Value{3});
+  const M b = M::random(60, 5000, 4);
+  const Place place;
+  const CContext context(place);
+  Placed<Value, Offset, Column> left(place, a);
+  Placed<Value, Offset, Column> right(place, b);
+  const sortie_csr_view views[] = {left.view(), right.view()};
+  sortie_plan* plan = nullptr;
+  ASSERT_EQ(sortie_plan_create(context, &views[0], &views[1], &plan), SORTIE_OK) << context.error();
+  const auto nnz = static_cast<std::size_t>(sortie_plan_get(plan).nnz);
+  std::vector<Value> expected;
+  for (const auto& row : product(a, b))
+    for (const auto& entry : row) expected.push_back(entry.second);
+  for (const std::uint64_t budget :
+       {std::uint64_t{0}, 5000 * sizeof(Value), 5000 * sizeof(Value) - 1}) {
+    SCOPED_TRACE(budget);
+    ASSERT_EQ(sortie_set_memory_budget(context, budget), SORTIE_OK);
+    PlacedArray<Value> c_values(place, nnz, Value{-7});
+    ASSERT_EQ(sortie_plan_multiply(context, plan, left.values.data(), right.values.data(),
+                                   c_values.data()),
+              SORTIE_OK)
+        << context.error();
+    EXPECT_EQ(c_values.items(), expected);
+  }
+  sortie_plan_destroy(plan);
+}
+
 using Small = Matrix<double, std::int32_t, std::int32_t>;
 
 #ifdef SORTIE_TEST_HAS_DEVICE_MEMORY

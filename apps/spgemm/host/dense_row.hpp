@@ -60,12 +60,13 @@ class MaskedBlockReader {
  public:
   /// \param sums     additive_identity() in columns without a mark
   /// \param marks    one byte per block of eight columns
-  MaskedBlockReader(double* sums, std::uint8_t* marks, std::int64_t entries,
-                    std::int32_t* columns_out, double* values_out)
+  /// \param capacity elements of the output that may be written
+  MaskedBlockReader(double* sums, std::uint8_t* marks, std::int32_t* columns_out,
+                    double* values_out, std::int64_t capacity)
       : sums_(sums),
         marks_(marks),
         columns_out_(columns_out),
-        end_(columns_out + entries),
+        end_(columns_out + capacity),
         values_out_(values_out) {}
 
   /// Lists the marked blocks of columns 512 * line .. 512 * line + 511. Moves a full list.
@@ -73,6 +74,16 @@ class MaskedBlockReader {
     const __m512i marks = _mm512_load_si512(marks_ + 64 * line);
     const std::uint64_t some = _mm512_test_epi8_mask(marks, marks);
     if (some == 0) return;
+    const int blocks = std::popcount(some);
+    if (blocks <= few_blocks) {
+      // Numbers behind the last are overwritten or not read.
+      std::uint64_t left = some;
+      for (int i = 0; i < few_blocks; ++i, left &= left - 1)
+        listed_[n_ + i] = static_cast<std::int32_t>(64 * line + std::countr_zero(left));
+      n_ += blocks;
+      if (n_ > max_listed - 64) take_listed();
+      return;
+    }
     __m512i numbers =
         _mm512_add_epi32(_mm512_set1_epi32(static_cast<std::int32_t>(64 * line)),
                          _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
@@ -116,8 +127,14 @@ class MaskedBlockReader {
     values_out_ = values_out;
   }
 
+  /// Where the next column would be written.
+  [[nodiscard]] const std::int32_t* columns_out() const { return columns_out_; }
+
  private:
   static constexpr std::int64_t max_listed = 1024;
+  // Up to this many marked blocks of a line are listed one at a time, which makes dblp-2010 and
+  // cnr-2000 squared 5 % faster (Zen 4, one thread).
+  static constexpr int few_blocks = 4;
 
   double* sums_;
   std::uint8_t* marks_;
@@ -175,17 +192,17 @@ class DenseRow {
                                          : take_marks_avx2(products);
   }
 
-  /// Writes the row of C. \param entries  result of count()
-  void fill(const Operands& operands, std::int64_t row, std::int64_t products, std::int64_t entries,
-            Idx* columns_out, Value* values_out) {
+  /// Writes the row of C.
+  /// \param capacity  elements of the output that may be written, at least the entries of the row
+  /// \return its entries
+  std::int64_t fill(const Operands& operands, std::int64_t row, std::int64_t products,
+                    Idx* columns_out, Value* values_out, std::int64_t capacity) {
     if constexpr (has_vector_code<Value, Idx>) {
-      if (unit_ == VectorUnit::avx512) {
-        fill_avx512(operands, row, products, entries, columns_out, values_out);
-        return;
-      }
+      if (unit_ == VectorUnit::avx512)
+        return fill_avx512(operands, row, products, columns_out, values_out, capacity);
     }
-    mark_row(operands, row, products);
-    add_products(operands, row);
+    const Idx* const first = columns_out;
+    add_products(operands, row, products);
     Value* const sums = this->sums();
     for_each_marked_line(products, TakeUsed{*this}, [&](std::int64_t line) {
       for (std::int64_t i = 0; i < Line::size; ++i) {
@@ -197,6 +214,7 @@ class DenseRow {
         }
       }
     });
+    return columns_out - first;
   }
 
  private:
@@ -272,10 +290,28 @@ class DenseRow {
     }
   }
 
-  void add_products(const Operands& operands, std::int64_t row) {
+  /// Adds the products and marks their columns: in one loop, unless B's words mark several columns
+  /// at a time.
+  void add_products(const Operands& operands, std::int64_t row, std::int64_t products) {
     Value* const sums = this->sums();
-    for_each_product(operands.a, operands.b, row,
-                     [&](Idx column, Value product) { sums[column] += product; });
+    if (operands.words.has_value()) {
+      mark_row(operands, row, products);
+      for_each_product(operands.a, operands.b, row,
+                       [&](Idx column, Value product) { sums[column] += product; });
+    } else if (walks_all_marks(products)) {
+      add_and_mark<false>(operands, row);
+    } else {
+      add_and_mark<true>(operands, row);
+    }
+  }
+
+  template <bool Summarised>
+  void add_and_mark(const Operands& operands, std::int64_t row) {
+    Value* const sums = this->sums();
+    for_each_product(operands.a, operands.b, row, [&](Idx column, Value product) {
+      sums[column] += product;
+      mark<Summarised>(column >> 6, std::uint64_t{1} << (column & 63));
+    });
   }
 
   /// Returns which of lines first .. first + 63 are used, as bits, and clears their bytes.
@@ -342,23 +378,23 @@ class DenseRow {
     return take_marks(products, TakeUsedAvx512{*this});
   }
 
-  SORTIE_TARGET_AVX512 void fill_avx512(const Operands& operands, std::int64_t row,
-                                        std::int64_t products, std::int64_t entries,
-                                        Idx* columns_out, Value* values_out) {
+  SORTIE_TARGET_AVX512 std::int64_t fill_avx512(const Operands& operands, std::int64_t row,
+                                                std::int64_t products, Idx* columns_out,
+                                                Value* values_out, std::int64_t capacity) {
     if (!operands.byte_blocks.has_value()) {
-      mark_row(operands, row, products);
-      add_products(operands, row);
+      add_products(operands, row, products);
     } else if (walks_all_marks(products)) {
       add_byte_blocks<false>(operands, row);
     } else {
       add_byte_blocks<true>(operands, row);
     }
 
-    MaskedBlockReader taker(sums(), reinterpret_cast<std::uint8_t*>(marks()), entries, columns_out,
-                            values_out);
+    MaskedBlockReader taker(sums(), reinterpret_cast<std::uint8_t*>(marks()), columns_out,
+                            values_out, capacity);
     for_each_marked_line(products, TakeUsedAvx512{*this},
                          [&](std::int64_t line) { taker.take_line(line); });
     taker.take_listed();
+    return taker.columns_out() - columns_out;
   }
 
   template <bool Summarised>

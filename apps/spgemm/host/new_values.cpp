@@ -29,10 +29,9 @@ class ValueRow {
     sums_.resize(static_cast<std::size_t>(cols), additive_identity<Value>());
   }
 
+  /// \param columns  of row `row` of C, `entries` of them
   void fill(const Csr<Value, Idx>& a, const Csr<Value, Idx>& b, std::int64_t row,
-            Csr<Value, Idx>& c) {
-    Value* const to = c.values.data() + c.row_ptr[row];
-    const std::int64_t entries = c.row_ptr[row + 1] - c.row_ptr[row];
+            const Idx* columns, std::int64_t entries, Value* to) {
     if (a.row_ptr[row + 1] - a.row_ptr[row] <= 1) {
       Value* next = to;
       for_each_product(a, b, row, [&](Idx, Value product) { *next++ = product; });
@@ -42,7 +41,6 @@ class ValueRow {
     } else {
       Value* const sums = sums_.data();
       for_each_product(a, b, row, [&](Idx column, Value product) { sums[column] += product; });
-      const Idx* const columns = c.col_idx.data() + c.row_ptr[row];
       for (std::int64_t i = 0; i < entries; ++i)
         to[i] = std::exchange(sums[columns[i]], additive_identity<Value>());
     }
@@ -70,7 +68,7 @@ class ValueRow {
 
 template <Scalar Value, Index Idx>
 void compute_values(const HostContext& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
-                    Csr<Value, Idx>& c) {
+                    const std::int64_t* row_ptr, const Idx* col_idx, Value* values) {
   const std::uint64_t bytes =
       std::max<std::uint64_t>(1, static_cast<std::uint64_t>(b.cols) * sizeof(Value));
   const std::uint64_t budget = work_space_budget(context);
@@ -82,13 +80,14 @@ void compute_values(const HostContext& context, const Csr<Value, Idx>& a, const 
   const std::vector<std::int64_t> cuts =
       cut_rows(product_offsets(a, b), products_in_block, rows_in_block);
   for_each_row(context, "multiply", workers, cuts, [&](int worker, std::int64_t row) {
-    rows[static_cast<std::size_t>(worker)].fill(a, b, row, c);
+    rows[static_cast<std::size_t>(worker)].fill(
+        a, b, row, col_idx + row_ptr[row], row_ptr[row + 1] - row_ptr[row], values + row_ptr[row]);
   });
 }
 
 #define INSTANTIATE(Value, Idx)                                                                    \
   template void compute_values(const HostContext&, const Csr<Value, Idx>&, const Csr<Value, Idx>&, \
-                               Csr<Value, Idx>&);
+                               const std::int64_t*, const Idx*, Value*);
 SORTIE_SPGEMM_FOR_EACH_TYPE(INSTANTIATE)
 #undef INSTANTIATE
 

@@ -43,9 +43,15 @@ template <bool WithValues, class Matrix>
                                                    std::int64_t i) {
   if constexpr (WithValues) {
     if (i + offsets_ahead >= static_cast<std::int64_t>(a.col_idx.size())) return;
-    // Short rows often span two cache lines; the hardware prefetches further lines of long rows.
+    // Rows of some 30 entries in random order span four lines of values: a 27-point stencil with
+    // shuffled rows squared takes 198 instead of 247 ms with all four (Zen 4, one thread). The
+    // hardware prefetches further lines of longer rows.
     constexpr std::int64_t line = 64 / sizeof(b.values[0]);
-    fetch_ahead(a, i, b.row_ptr.data(), b.col_idx.data(), b.values.data(), b.values.data() + line);
+    constexpr std::int64_t line_of_columns = 64 / sizeof(b.col_idx[0]);
+    const auto* const columns = b.col_idx.data();
+    const auto* const values = b.values.data();
+    fetch_ahead(a, i, b.row_ptr.data(), columns, columns + line_of_columns, values, values + line,
+                values + 2 * line, values + 3 * line);
   } else {
     fetch_ahead(a, i, b.row_ptr.data(), b.col_idx.data());
   }
@@ -97,8 +103,12 @@ inline void for_each_product(const Matrix& a, const Matrix& b, std::int64_t row,
 /// Number of products of row `row` of A * B. \tparam Matrix  Csr or Pattern
 template <class Matrix>
 [[nodiscard]] std::int64_t products_of_row(const Matrix& a, const Matrix& b, std::int64_t row) {
+  const auto entries = static_cast<std::int64_t>(a.col_idx.size());
   std::int64_t products = 0;
   for (std::int64_t i = a.row_ptr[row]; i < a.row_ptr[row + 1]; ++i) {
+    // Offsets of rows that are far apart take a cache miss each.
+    if (i + offsets_ahead < entries)
+      __builtin_prefetch(b.row_ptr.data() + a.col_idx[i + offsets_ahead]);
     const std::int64_t k = a.col_idx[i];
     products += b.row_ptr[k + 1] - b.row_ptr[k];
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -14,11 +15,13 @@
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/host/column_words.hpp"
 #include "apps/spgemm/host/dense_row.hpp"
+#include "apps/spgemm/host/merged_row.hpp"
 #include "apps/spgemm/host/parallel_blocks.hpp"
 #include "apps/spgemm/host/row_products.hpp"
 #include "apps/spgemm/host/sorted_row.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
+#include "core/spare_array.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::spgemm::host {
@@ -56,7 +59,9 @@ class alignas(64) RowWorker {
 
   std::int64_t count(std::int64_t row, std::int64_t products) {
     const Csr<Value, Idx>& a = operands_.a;
-    if (a.row_ptr[row + 1] - a.row_ptr[row] <= 1) return products;
+    const std::int64_t entries_a = a.row_ptr[row + 1] - a.row_ptr[row];
+    if (entries_a <= 1) return products;
+    if (entries_a == 2) return count_two_rows(a, operands_.b, row);
     if constexpr (has_vector_code<Value, Idx>) {
       if (short_rows_ && products <= Short::most_products)
         return Short::count(a, operands_.b, row, products);
@@ -75,36 +80,35 @@ class alignas(64) RowWorker {
   void start_filling() { filled_row_ = none; }
 
   /// Writes row `row`. If this worker wrote the preceding row, the row follows it in memory.
-  /// \param entries  result of count()
-  void fill(std::int64_t row, std::int64_t products, std::int64_t entries, Idx* columns,
-            Value* values) {
+  /// \param capacity  elements of the output that may be written, at least the entries of the row
+  /// \return its entries
+  std::int64_t fill(std::int64_t row, std::int64_t products, Idx* columns, Value* values,
+                    std::int64_t capacity) {
     const Csr<Value, Idx>& a = operands_.a;
     const Csr<Value, Idx>& b = operands_.b;
-    if (a.row_ptr[row + 1] - a.row_ptr[row] <= 1) {
+    const std::int64_t entries_a = a.row_ptr[row + 1] - a.row_ptr[row];
+    if (entries_a <= 1) {
       // A single entry of A: the row of C is a multiple of a row of B.
       for_each_product(a, b, row, [&](Idx column, Value product) {
         *columns++ = column;
         *values++ = product;
       });
-      return;
+      return products;
     }
+    if (entries_a == 2) return merge_two_rows(a, b, row, columns, values);
     if constexpr (has_vector_code<Value, Idx>) {
-      if (short_rows_ && products <= Short::most_products) {
-        Short::fill(a, b, row, products, entries, columns, values);
-        return;
-      }
+      if (short_rows_ && products <= Short::most_products)
+        return Short::fill(a, b, row, products, columns, values);
     }
-    if (by_accumulator(products)) {
-      if (row == filled_row_ + 1 && same_entries_as_before(row)) {
-        std::copy_n(columns - entries, entries, columns);
-        std::copy_n(values - entries, entries, values);
-      } else {
-        dense_->fill(operands_, row, products, entries, columns, values);
-      }
-      filled_row_ = row;
+    if (!by_accumulator(products)) return sorted_.fill(a, b, row, columns, values);
+    if (row == filled_row_ + 1 && same_entries_as_before(row)) {
+      std::copy_n(columns - filled_, filled_, columns);
+      std::copy_n(values - filled_, filled_, values);
     } else {
-      sorted_.fill(a, b, row, columns, values);
+      filled_ = dense_->fill(operands_, row, products, columns, values, capacity);
     }
+    filled_row_ = row;
+    return filled_;
   }
 
  private:
@@ -143,18 +147,21 @@ class alignas(64) RowWorker {
   std::int64_t counted_row_ = none;         ///< last row counted with the accumulator
   std::int64_t counted_ = 0;                ///< its entries
   std::int64_t filled_row_ = none;          ///< last row written with the accumulator
+  std::int64_t filled_ = 0;                 ///< its entries
 };
 
-/// C = A * B in two passes over the rows: count entries, then compute them. Each row is sorted in
-/// registers or in memory, or computed with a dense accumulator that reads the columns of B as
-/// bitmap words. Models Product.
+/// C = A * B in two passes over the rows, which count entries and then compute them; one worker
+/// needs no counts and computes all rows in one pass. Each row is merged, or sorted in registers or
+/// in memory, or computed with a dense accumulator that reads the columns of B as bitmap words.
+/// Models Product.
 template <Scalar Value, Index Idx>
 class RowWiseProduct {
  public:
   using Entries = RowEntries<std::vector<Idx>, std::vector<Value>>;
   static constexpr const char* last_phase = "accumulation";
 
-  /// Counts the entries of all rows. The arguments must outlive this object.
+  /// Counts the entries of all rows, unless next() computes them in one pass. The arguments must
+  /// outlive this object.
   /// \param max_entries  of the rows that next() computes at a time; a row with more is computed
   ///                     by itself
   /// \throws Error (out_of_memory) the work space of one thread does not fit the budget
@@ -173,11 +180,13 @@ class RowWiseProduct {
     const RowPlan plan = make_plan(budget, size, b.rows);
     if (plan.bytes > budget)
       throw out_of_memory_error(named_products(longest, most), plan.bytes, budget);
-    if (plan.words && products_per_word<std::uint64_t>(a, b) >= min_products_per_word)
-      operands_.words.emplace(b);
-    if (plan.byte_blocks && products_per_word<std::uint8_t>(a, b) >= min_products_per_byte_block)
-      operands_.byte_blocks.emplace(b);
+    one_pass_ = plan.workers == 1 && a.rows != 0 && reserve_bound(max_entries);
+    build_words(plan);
     for (int i = 0; i < plan.workers; ++i) workers_.emplace_back(operands_, plan);
+    if (one_pass_) {
+      cuts_.push_back(a.rows);
+      return;
+    }
     resize_for_overwrite(row_ptr_, a.rows + 1);
     row_ptr_[0] = 0;
     for_each_row_of("analysis", 0, a.rows, [&](auto& worker, std::int64_t row) {
@@ -195,19 +204,21 @@ class RowWiseProduct {
     const PhaseTimer accumulation(context_, "accumulation");
     const std::int64_t first = cuts_[chunks_done_];
     const std::int64_t last = cuts_[chunks_done_ + 1];
+    for (RowWorker<Value, Idx>& worker : workers_) worker.start_filling();
+    ++chunks_done_;
+    if (one_pass_) return all_rows();
     const std::int64_t before = row_ptr_[first];
     Entries entries;
+    reserve(entries, row_ptr_[last] - before);
     resize_for_overwrite(entries.col_idx, row_ptr_[last] - before);
     resize_for_overwrite(entries.values, row_ptr_[last] - before);
     Idx* const columns = entries.col_idx.data();
     Value* const values = entries.values.data();
-    for (RowWorker<Value, Idx>& worker : workers_) worker.start_filling();
     for_each_row_of("accumulation", first, last, [&](auto& worker, std::int64_t row) {
       const std::int64_t begin = row_ptr_[row] - before;
-      worker.fill(row, products(row), row_ptr_[row + 1] - row_ptr_[row], columns + begin,
-                  values + begin);
+      worker.fill(row, products(row), columns + begin, values + begin,
+                  row_ptr_[row + 1] - row_ptr_[row]);
     });
-    ++chunks_done_;
     return entries;
   }
   [[nodiscard]] std::vector<std::int64_t>& row_ptr() { return row_ptr_; }
@@ -239,6 +250,9 @@ class RowWiseProduct {
   // and 4.5 (30 % less).
   static constexpr double min_products_per_word = 1.4;
   static constexpr double min_products_per_byte_block = 2.3;
+  // And at least this many products for every entry of B, since words are built from all entries: a
+  // full row and the identity, with 1.5 products an entry, spent half of the time on them.
+  static constexpr std::int64_t min_products_per_entry = 4;
 
   /// The work space of all threads that any plan has at most.
   static std::uint64_t most_bytes(const ProductSize& size, std::int64_t rows_b) {
@@ -282,6 +296,69 @@ class RowWiseProduct {
     return plan;
   }
 
+  /// Builds the words that the rows will be read by. Sums of byte blocks need no other words.
+  void build_words(const RowPlan& plan) {
+    const Csr<Value, Idx>& a = operands_.a;
+    const Csr<Value, Idx>& b = operands_.b;
+    if (offsets_.back() / min_products_per_entry < b.nnz()) return;
+    if (plan.byte_blocks && products_per_word<std::uint8_t>(a, b) >= min_products_per_byte_block)
+      operands_.byte_blocks.emplace(b);
+    if (plan.words && !(one_pass_ && operands_.byte_blocks) &&
+        products_per_word<std::uint64_t>(a, b) >= min_products_per_word)
+      operands_.words.emplace(b);
+  }
+
+  /// Reserves arrays of results that were freed, or new ones in large pages.
+  static void reserve(Entries& entries, std::int64_t size) {
+    entries.col_idx = SpareArray<Idx>::take(size);
+    entries.values = SpareArray<Value>::take(size);
+    reserve_large_pages(entries.col_idx, size);
+    reserve_large_pages(entries.values, size);
+  }
+
+  /// Reserves memory for as many entries as C can have, for one pass that does not know how many it
+  /// has. Only pages that are written take memory of the machine.
+  /// \return false if the rows have to be counted: C is wanted in chunks, or there is not enough
+  ///         memory by far
+  bool reserve_bound([[maybe_unused]] std::int64_t max_entries) {
+#if SORTIE_CAN_SET_VECTOR_SIZE
+    bound_ = 0;
+    for (std::int64_t row = 0; row < operands_.a.rows; ++row)
+      bound_ += std::min(products(row), operands_.b.cols);
+    // The system grants less than it has, and nothing asks it for the size of small ones.
+    constexpr std::uint64_t always_granted = std::uint64_t{64} << 20;
+    const std::uint64_t bytes = static_cast<std::uint64_t>(bound_) * (sizeof(Idx) + sizeof(Value));
+    if (bound_ > max_entries) return false;
+    if (bytes > always_granted && bytes > host_memory_available() / 2) return false;
+    try {
+      reserve(all_, bound_);
+      return true;
+    } catch (const std::bad_alloc&) {  // an address space that is limited
+      all_ = {};
+    }
+#endif
+    return false;
+  }
+
+  /// Computes all rows one after the other. Their offsets replace those of the products.
+  Entries all_rows() {
+    std::int64_t end = 0;
+#if SORTIE_CAN_SET_VECTOR_SIZE
+    Idx* const columns = all_.col_idx.data();
+    Value* const values = all_.values.data();
+    for_each_row_of("accumulation", 0, operands_.a.rows, [&](auto& worker, std::int64_t row) {
+      const std::int64_t products = this->products(row);
+      offsets_[row] = end;
+      end += worker.fill(row, products, columns + end, values + end, bound_ - end);
+    });
+    offsets_.back() = end;
+    row_ptr_ = std::move(offsets_);
+    set_vector_size(all_.col_idx, end);
+    set_vector_size(all_.values, end);
+#endif
+    return std::move(all_);
+  }
+
   [[nodiscard]] std::int64_t products(std::int64_t row) const {
     return offsets_[row + 1] - offsets_[row];
   }
@@ -308,7 +385,10 @@ class RowWiseProduct {
   std::vector<std::int64_t> offsets_;  ///< of the products
   std::vector<RowWorker<Value, Idx>> workers_;
   std::vector<std::int64_t> row_ptr_;
-  std::vector<std::int64_t> cuts_;  ///< first rows of the chunks that next() computes
+  bool one_pass_ = false;
+  std::int64_t bound_ = 0;             ///< upper bound of the entries of C, if one_pass_
+  Entries all_;                        ///< with storage for them
+  std::vector<std::int64_t> cuts_{0};  ///< first rows of the chunks that next() computes
   std::size_t chunks_done_ = 0;
 };
 

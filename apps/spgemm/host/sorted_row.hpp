@@ -19,9 +19,11 @@ namespace sortie::spgemm::host {
 /// Sums the products of equal columns, which are adjacent, in their order.
 /// \param columns  n sorted columns
 /// \param product  product(i) is the product of columns[i]
+/// \return the number of different columns
 template <class Key, class Product, class Value, class Idx>
-void compress_run(const Key* columns, std::int64_t n, const Product& product, Idx* columns_out,
-                  Value* values_out) {
+std::int64_t compress_run(const Key* columns, std::int64_t n, const Product& product,
+                          Idx* columns_out, Value* values_out) {
+  Idx* const first = columns_out;
   for (std::int64_t i = 0; i < n;) {
     const Key column = columns[i];
     Value sum = product(i);
@@ -29,6 +31,7 @@ void compress_run(const Key* columns, std::int64_t n, const Product& product, Id
     *columns_out++ = static_cast<Idx>(column);
     *values_out++ = sum;
   }
+  return columns_out - first;
 }
 
 template <class Key>
@@ -63,7 +66,9 @@ class SortedRow {
     return count_distinct(keys, n);
   }
 
-  void fill(const Csr& a, const Csr& b, std::int64_t row, Idx* columns_out, Value* values_out) {
+  /// Writes the row of C. \return its entries
+  std::int64_t fill(const Csr& a, const Csr& b, std::int64_t row, Idx* columns_out,
+                    Value* values_out) {
     Key* const keys = keys_.data();
     Value* const products = products_.data();
     std::int64_t n = 0;
@@ -73,7 +78,7 @@ class SortedRow {
     });
     segsort::sort_segment(Items{keys, products}, n,
                           Items{key_scratch_.data(), product_scratch_.data()});
-    compress_run(
+    return compress_run(
         keys, n, [&](std::int64_t i) { return products[i]; }, columns_out, values_out);
   }
 
@@ -113,10 +118,10 @@ class ShortRow {
     return std::popcount(sorted.heads);
   }
 
-  /// Writes the row of C. \param entries  result of count()
-  SORTIE_TARGET_AVX512 static void fill(const Csr& a, const Csr& b, std::int64_t row,
-                                        std::int64_t products, std::int64_t entries,
-                                        std::int32_t* columns_out, double* values_out) {
+  /// Writes the row of C. \return its entries
+  SORTIE_TARGET_AVX512 static std::int64_t fill(const Csr& a, const Csr& b, std::int64_t row,
+                                                std::int64_t products, std::int32_t* columns_out,
+                                                double* values_out) {
     // Padded for full-register stores behind the last product.
     alignas(64) std::array<double, most_products + eight> expanded;
     const Sorted sorted = sort(expand<true>(a, b, row, products, expanded.data()), products);
@@ -125,7 +130,7 @@ class ShortRow {
     const auto heads_low = static_cast<__mmask16>(sorted.heads);
     const auto heads_high = static_cast<__mmask16>(sorted.heads >> 16);
     const int in_low = std::popcount(static_cast<unsigned>(heads_low));
-    const int in_high = static_cast<int>(entries) - in_low;
+    const int in_high = std::popcount(static_cast<unsigned>(heads_high));
     _mm512_mask_storeu_epi32(
         columns_out, lowest(in_low),
         _mm512_maskz_compress_epi32(heads_low,
@@ -137,28 +142,12 @@ class ShortRow {
                                       _mm512_maskz_srli_epi32(all_lanes, sorted.high, place_bits)));
     }
 
-    // The sums, in the order of the products. Branch-free, since a branch on equal columns would
-    // often be mispredicted.
-    alignas(64) std::array<std::uint32_t, most_products> places;
-    const __m512i place_mask = _mm512_set1_epi32(most_products - 1);
-    _mm512_store_si512(places.data(), _mm512_and_si512(sorted.low, place_mask));
-    _mm512_store_si512(places.data() + lanes, _mm512_and_si512(sorted.high, place_mask));
-    // All ones for a product that continues a sum, zero for one that begins a sum.
-    alignas(64) std::array<double, most_products> goes_on;
-    for (std::int64_t i = 0; i < products; i += eight) {
-      const auto heads = static_cast<__mmask8>(sorted.heads >> i);
-      _mm512_store_si512(goes_on.data() + i, _mm512_movm_epi64(static_cast<__mmask8>(~heads)));
+    if (products > lanes) {
+      add_up<4>(sorted, products, expanded.data(), values_out);
+    } else {
+      add_up<2>(sorted, products, expanded.data(), values_out);
     }
-    const __m128d neutral = _mm_set_sd(additive_identity<double>());
-    __m128d sum = neutral;
-    std::int64_t to = -1;
-    for (std::int64_t i = 0; i < products; ++i) {
-      to += sorted.heads >> i & 1;
-      const __m128d on = _mm_load_sd(goes_on.data() + i);
-      const __m128d before = _mm_or_pd(_mm_and_pd(on, sum), _mm_andnot_pd(on, neutral));
-      sum = _mm_add_sd(before, _mm_load_sd(expanded.data() + places[i]));
-      _mm_store_sd(values_out + to, sum);
-    }
+    return in_low + in_high;
   }
 
  private:
@@ -181,6 +170,58 @@ class ShortRow {
 
   SORTIE_TARGET_AVX512 static __mmask16 lowest(int bits) {
     return static_cast<__mmask16>((1U << bits) - 1);
+  }
+
+  /// Writes the sums: a step adds the second products of all columns to the first ones, the next
+  /// step the third ones, and so on. So the products of a column are added in their order, and
+  /// there is no loop over columns, whose branches would often be mispredicted: wing squared takes
+  /// 4.7 instead of 5.8 ms (Zen 4, one thread).
+  /// \tparam Registers  of eight products
+  template <int Registers>
+  SORTIE_TARGET_AVX512 static void add_up(const Sorted& sorted, std::int64_t products,
+                                          const double* expanded, double* values_out) {
+    constexpr __mmask8 all = 0xFF;
+    __m512d sums[Registers];
+    __m512i next[Registers + 1];  // the products that follow
+    for (int i = 0; i < Registers; ++i) {
+      const __m512i keys = i < 2 ? sorted.low : sorted.high;
+      // The instruction takes a constant, which i is only where the loop is unrolled.
+      const __m256i half = i % 2 == 0 ? _mm512_maskz_extracti64x4_epi64(all, keys, 0)
+                                      : _mm512_maskz_extracti64x4_epi64(all, keys, 1);
+      const __m512i places = _mm512_maskz_cvtepu32_epi64(all, half);
+      // The upper bits of an index are ignored.
+      sums[i] = _mm512_permutex2var_pd(_mm512_load_pd(expanded), places,
+                                       _mm512_load_pd(expanded + eight));
+      if constexpr (Registers > 2) {
+        const __mmask8 upper = _mm512_test_epi64_mask(places, _mm512_set1_epi64(lanes));
+        sums[i] = _mm512_mask_blend_pd(
+            upper, sums[i],
+            _mm512_permutex2var_pd(_mm512_load_pd(expanded + 2 * eight), places,
+                                   _mm512_load_pd(expanded + 3 * eight)));
+      }
+      next[i] = _mm512_castpd_si512(sums[i]);
+    }
+    next[Registers] = _mm512_setzero_si512();
+    const auto used = static_cast<std::uint32_t>((std::uint64_t{1} << products) - 1);
+    std::uint32_t following = ~sorted.heads & used;
+    std::uint32_t heads = sorted.heads;  // of columns with a further product
+    for (;;) {
+      following >>= 1;
+      heads &= following;
+      if (heads == 0) break;
+      for (int i = 0; i < Registers; ++i) {
+        next[i] = _mm512_maskz_alignr_epi64(all, next[i + 1], next[i], 1);
+        sums[i] = _mm512_mask_add_pd(sums[i], static_cast<__mmask8>(heads >> (eight * i)), sums[i],
+                                     _mm512_castsi512_pd(next[i]));
+      }
+    }
+    for (int i = 0; i < Registers; ++i) {
+      const auto first = static_cast<__mmask8>(sorted.heads >> (eight * i));
+      const int n = std::popcount(static_cast<unsigned>(first));
+      _mm512_mask_storeu_pd(values_out, static_cast<__mmask8>(lowest(n)),
+                            _mm512_maskz_compress_pd(first, sums[i]));
+      values_out += n;
+    }
   }
 
   /// Loads the columns of a row's products from B into registers, without gaps, and stores the

@@ -112,7 +112,9 @@ void ProductPlan<Value, Idx>::update(std::span<const Value> values_a,
   const PhaseTimer multiplying(state.context, "multiply");
   ranks.together("new values", [&] {
     start_host_runtime(state.context.threads);
-    spgemm::host::compute_values(state.context, state.a, state.b, state.c.block);
+    matrices::Csr<Value, Idx>& c = state.c.block;
+    spgemm::host::compute_values(state.context, state.a, state.b, c.row_ptr.data(),
+                                 c.col_idx.data(), c.values.data());
   });
   plan.finish(state.context);
 }
