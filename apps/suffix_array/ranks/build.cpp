@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Suffix arrays over ranks.
+// Suffix arrays over ranks, on their hosts. On devices: device_build.cpp.
 //
 // 1. pack     Every rank receives the packed text of rank 0 (packed_text.hpp).
 // 2. sort     Each rank makes the elements of its positions, and receives those of its slots
@@ -32,10 +32,13 @@
 #include <utility>
 
 #include "apps/suffix_array/backends.hpp"
+#include "apps/suffix_array/ranks/device_build.hpp"
 #include "apps/suffix_array/ranks/edge_groups.hpp"
 #include "apps/suffix_array/ranks/group_sorts.hpp"
 #include "apps/suffix_array/ranks/results.hpp"
+#include "cluster/device_share.hpp"
 #include "core/phase_timer.hpp"
+#include "core/uninitialised_vector.hpp"
 #include "sortie/cluster_suffix_array.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
@@ -43,29 +46,11 @@
 namespace sortie::suffix_array::on_ranks {
 namespace {
 
+/// Steps 2 to 5.
 template <Position Pos>
-cluster::SuffixArrayShare<Pos> build(cluster::Ranks& ranks, const Context& context,
-                                     const TextView& text,
-                                     const cluster::SuffixArrayOptions& options) {
-  ranks.on_rank(0, "check text", [&] {
-    require_text<Pos>(text);
-    constexpr std::uint64_t longest = (std::uint64_t{1} << (edge_number_bits - 1)) - 2;
-    if (text.size() <= longest) return;
-    throw Error(
-        ErrorKind::usage,
-        fmt::format("suffix array on ranks: found a text of {} symbols, expected at most {}",
-                    text.size(), longest));
-  });
-  Exchanges exchanges(ranks);
-  PhaseTimer pack(context, "pack");
-  // Elements twice and a byte (step 2), or the derived arrays; step 4 depends on the text.
-  const bool derives = options.lcp || options.check;
-  const cluster::RankMemory memory(ranks, static_cast<const HostContext&>(context));
-  const PackedText packed(ranks, context, memory, text,
-                          derives ? std::max<std::uint64_t>(17, 4 * sizeof(Pos)) : 17);
-  pack.stop();
-  if (packed.size() == 0) return {};
-
+cluster::SuffixArrayShare<Pos> sort_on_host(Exchanges& exchanges, const Context& context,
+                                            const PackedText& packed) {
+  cluster::Ranks& ranks = exchanges.ranks();
   PhaseTimer sort(context, "sort");
   SlotShare<Pos> share = sort_first<Pos>(exchanges, context, packed);
   std::uint64_t depth = 0;
@@ -90,22 +75,79 @@ cluster::SuffixArrayShare<Pos> build(cluster::Ranks& ranks, const Context& conte
   finish.stop();
 
   const double imbalance = cluster::imbalance_of(ranks, share.size);
-  cluster::SuffixArrayShare<Pos> result = equal_share(exchanges, context, std::move(share));
-  if (options.lcp) result.lcp = lcp_of_share<Pos>(exchanges, context, packed, result.suffixes);
-  if (options.bwt) {
-    ranks.together("bwt", [&] {
-      const PhaseTimer timer(context, "bwt");
-      result.bwt = symbols_before<Pos>(packed, result.suffixes);
-    });
-  }
-  if (options.check) check_share(exchanges, context, packed, result, options);
-  exchanges.plan().finish(context);
   if (context.report != nullptr) {
     context.report->set("imbalance", imbalance);
     context.report->set("unresolved_after_first_sort", counts[0]);
     context.report->set("unresolved_after_text_rounds", counts[1]);
     context.report->set("rounds", rounds);
   }
+  return equal_share(exchanges, context, std::move(share));
+}
+
+/// The same on the devices of the ranks.
+template <Position Pos>
+cluster::SuffixArrayShare<Pos> sort_on_devices(cluster::Ranks& ranks, const Context& context,
+                                               const cluster::RankMemory& memory,
+                                               const TextView& text) {
+  cluster::SuffixArrayShare<Pos> result;
+  const SharedText shared(ranks, memory, text);
+  const TextView& view = shared.view();
+  if (view.size() == 0) return result;
+  if (ranks.size() == 1) {
+    ranks.on_devices("build alone",
+                     [&] { result.suffixes = suffix_array::build<Pos>(context, view); });
+    return result;
+  }
+  const EntryShare own = entry_share(view.size(), ranks.size(), ranks.rank());
+  result.begin = own.begin;
+  ranks.together("memory of the share", [&] {
+    memory.require("a rank's part of the suffix array", {own.size * sizeof(Pos)});
+    resize_for_overwrite(result.suffixes, static_cast<std::int64_t>(own.size));
+  });
+  build_on_device<Pos>(ranks, context, view, result.suffixes);
+  return result;
+}
+
+template <Position Pos>
+cluster::SuffixArrayShare<Pos> build(cluster::Ranks& ranks, const Context& context,
+                                     const TextView& text,
+                                     const cluster::SuffixArrayOptions& options) {
+  ranks.on_rank(0, "check text", [&] {
+    require_text<Pos>(text);
+    constexpr std::uint64_t longest = (std::uint64_t{1} << (edge_number_bits - 1)) - 2;
+    if (text.size() <= longest) return;
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("suffix array on ranks: found a text of {} symbols, expected at most {}",
+                    text.size(), longest));
+  });
+  const bool on_device = cluster::on_cuda(ranks, context);
+  Context host = context;
+  host.backend = Backend::host;
+  if (on_device) host.memory_budget = 0;  // it is of the device
+  Exchanges exchanges(ranks);
+  const cluster::RankMemory memory(ranks, static_cast<const HostContext&>(host));
+  cluster::SuffixArrayShare<Pos> result;
+  if (on_device) result = sort_on_devices<Pos>(ranks, context, memory, text);
+  if (!on_device || options.lcp || options.bwt || options.check) {
+    PhaseTimer pack(context, "pack");
+    // Elements twice and a byte (step 2), or the derived arrays; step 4 depends on the text.
+    const bool derives = options.lcp || options.check;
+    const PackedText packed(ranks, host, memory, text,
+                            derives ? std::max<std::uint64_t>(17, 4 * sizeof(Pos)) : 17);
+    pack.stop();
+    if (packed.size() == 0) return {};
+    if (!on_device) result = sort_on_host<Pos>(exchanges, host, packed);
+    if (options.lcp) result.lcp = lcp_of_share<Pos>(exchanges, host, packed, result.suffixes);
+    if (options.bwt) {
+      ranks.together("bwt", [&] {
+        const PhaseTimer timer(context, "bwt");
+        result.bwt = symbols_before<Pos>(packed, result.suffixes);
+      });
+    }
+    if (options.check) check_share(exchanges, host, packed, result, options);
+  }
+  exchanges.plan().finish(context);
   return result;
 }
 
