@@ -112,6 +112,7 @@ class ProcessRanks final : public Ranks {
   [[nodiscard]] int ranks_on_machine() const override { return size(); }
   [[nodiscard]] int rank_on_machine() const override { return rank_; }
   [[nodiscard]] std::string transport() const override { return "threads"; }
+  [[nodiscard]] bool share_memory() const override { return true; }
 
  protected:
   void do_broadcast(std::span<std::byte> bytes, int root) override {

@@ -123,23 +123,27 @@ void Ranks::exchange(std::span<const SendPiece> sent, std::span<const ReceivePie
 }
 
 void Ranks::together(std::string_view phase, const std::function<void()>& work) {
-  agree(phase, true, work);
+  agree(phase, Place::host, work);
+}
+
+void Ranks::on_devices(std::string_view phase, const std::function<void()>& work) {
+  agree(phase, Place::device, work);
 }
 
 void Ranks::on_rank(int working, std::string_view phase, const std::function<void()>& work) {
-  agree(phase, rank() == working, work);
+  agree(phase, rank() == working ? Place::host : Place::nowhere, work);
 }
 
-void Ranks::agree(std::string_view phase, bool works, const std::function<void()>& work) {
+void Ranks::agree(std::string_view phase, Place place, const std::function<void()>& work) {
   has_agreed_error_ = false;
   std::exception_ptr failed;
+  const auto watched = [&] {
+    if (fault_hook()) fault_hook()(rank(), phase);
+    work();
+  };
   try {
-    if (works) {
-      run_local([&] {
-        if (fault_hook()) fault_hook()(rank(), phase);
-        work();
-      });
-    }
+    if (place == Place::host) run_local(watched);
+    if (place == Place::device) watched();
   } catch (...) {
     failed = std::current_exception();
   }

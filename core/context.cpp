@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <vector>
+
 #include "core/device_lifetime.hpp"
 #include "sortie/devices.hpp"
 #include "sortie/error.hpp"
@@ -29,6 +32,21 @@ Backend resolve_backend(const Context& context) {
                 fmt::format("found no CUDA device {}, expected a number from 0 to {}",
                             context.device, devices - 1));
   return Backend::cuda;
+}
+
+std::vector<int> spread_over_gpus(const Context& context, int devices) {
+  if (devices < 0 || devices > most_logical_devices)
+    throw Error(ErrorKind::usage,
+                fmt::format("found {} devices, expected 1 to {}, or 0 for one for each GPU",
+                            devices, most_logical_devices));
+  Context on_device = context;
+  on_device.backend = Backend::cuda;
+  static_cast<void>(resolve_backend(on_device));  // throws, naming what is missing
+  const int gpus = cuda_device_count();
+  std::vector<int> ordinals(static_cast<std::size_t>(devices == 0 ? gpus : devices));
+  for (std::size_t d = 0; d < ordinals.size(); ++d)
+    ordinals[d] = (context.device + static_cast<int>(d)) % gpus;
+  return ordinals;
 }
 
 #ifndef SORTIE_HAVE_CUDA
@@ -76,6 +94,14 @@ bool may_have_cuda_device() {
 void start_device(int /*device*/, int /*threads*/) {}
 
 void end_device(int /*device*/) noexcept {}
+
+DeviceIdentity device_identity(int /*device*/) {
+  return {};
+}
+
+std::uint64_t free_device_memory(int /*device*/) {
+  return 0;
+}
 
 #endif
 

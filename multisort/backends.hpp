@@ -50,9 +50,6 @@ void require_algorithm(const Context& context, SortAlgorithm algorithm);
 /// Checks a request of sort_chunks(). \throws Error (usage, unavailable) as sort_chunks()
 void check_chunks(const Context& context, const ChunkRequest& request);
 
-/// More logical devices than any machine has real ones; the plans grow with their square.
-inline constexpr int most_devices = 1024;
-
 /// Starts the host runtime. \return how many logical devices the host has: `wanted`, or one for each
 /// thread where that is 0 \throws Error (usage) a negative number, or one beyond most_devices
 [[nodiscard]] std::size_t start_devices(const HostContext& context, int wanted);

@@ -18,6 +18,7 @@
 #include "multisort/host/merge_sort.hpp"
 #include "primitives/host/items.hpp"
 #include "primitives/payload.hpp"
+#include "sortie/devices.hpp"
 #include "sortie/error.hpp"
 #include "sortie/sort_chunks.hpp"
 #include "sortie/sort_records.hpp"
@@ -123,10 +124,10 @@ void require_algorithm(const Context& context, SortAlgorithm algorithm) {
 }
 
 std::size_t start_devices(const HostContext& context, int wanted) {
-  if (wanted < 0 || wanted > most_devices)
+  if (wanted < 0 || wanted > most_logical_devices)
     throw Error(ErrorKind::usage, fmt::format("sort: found {} devices, expected 1 to {}, or 0 for "
                                               "one for each thread",
-                                              wanted, most_devices));
+                                              wanted, most_logical_devices));
   start_host_runtime(context.threads);
   return static_cast<std::size_t>(wanted > 0 ? wanted : host_threads());
 }

@@ -34,6 +34,9 @@ Context make_context(const CommonOptions& options) {
   context.progress = terminal_progress(options.quiet);
   if (const cluster::Ranks* const ranks = job_ranks()) {
     if (context.threads == 0) context.threads = threads_of_rank(*ranks);
+    // Each rank of a machine has the next GPU, unless its launcher shows it only one.
+    if (context.backend == Backend::cuda && cuda_device_count() > 0)
+      context.device = (context.device + ranks->rank_on_machine()) % cuda_device_count();
   }
   return context;
 }
@@ -99,6 +102,25 @@ void add_common_options(CLI::App& parser, CommonOptions& options) {
   parser.option_defaults()->group(usual_group);
 }
 
+void add_gpus_option(CLI::App& parser, int& gpus) {
+  parser
+      .add_option("--gpus", gpus,
+                  "Number of devices: GPUs, or logical devices if there are fewer GPUs (default: "
+                  "one GPU)")
+      ->check(CLI::Range(1, most_logical_devices));
+}
+
+void choose_devices(Job& job, const CommonOptions& options) {
+  if (options.backend == name(Backend::host))
+    throw Error(ErrorKind::usage, "found --gpus with --backend host, expected cuda or auto");
+  job.choose_backend(Backend::cuda, "--gpus asks for devices");
+}
+
+std::vector<int> devices_of_job(Job& job, const CommonOptions& options, int gpus) {
+  choose_devices(job, options);
+  return spread_over_gpus(job.context(), gpus);
+}
+
 void add_version_option(CLI::App& parser) {
   parser.set_version_flag("-V,--version", program_version(), "Show the version and exit");
 }
@@ -114,6 +136,7 @@ bool is_stream(const std::string& path) {
 Job::Job(const CommonOptions& options, std::vector<std::string> command)
     : options_(options_of_process(options)),
       command_(std::move(command)),
+      prints_(is_reporting_rank()),
       is_automatic_(options.backend == name(Backend::automatic)),
       context_(make_context(options_)) {
   make_json_ = [this] { return report_.to_json(command_, context()); };
@@ -129,6 +152,19 @@ Job::Job(const CommonOptions& options, std::vector<std::string> command)
     is_settled_ = true;
   }
   report_.add_phase("start", report_.seconds_since_start());
+}
+
+Job::Job(const Job& first, const Context& context)
+    : options_(first.options_),
+      command_(first.command_),
+      prints_(false),
+      is_automatic_(false),
+      context_(context),
+      is_settled_(true) {
+  options_.quiet = true;
+  options_.verbose = false;
+  options_.json.clear();
+  context_.report = &report_;
 }
 
 void Job::start_device() const {
@@ -240,7 +276,7 @@ void Job::say(std::string_view line) const {
 }
 
 void Job::summarize(const std::string& output_path, std::string_view lines) {
-  if (!is_reporting_rank()) {
+  if (!prints_) {
     // Rank 0 prints it.
   } else if (!output_path.empty() || options_.json == "-") {
     say(lines);

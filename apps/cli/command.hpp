@@ -43,6 +43,15 @@ struct CommonOptions {
 /// Adds the common options to a subcommand, including -V.
 void add_common_options(CLI::App& parser, CommonOptions& options);
 
+/// Adds --gpus of commands that work on one device without it.
+void add_gpus_option(CLI::App& parser, int& gpus);
+
+class Job;
+/// Chooses CUDA for --gpus if the command line leaves the choice. \throws Error (usage) --backend host
+void choose_devices(Job& job, const CommonOptions& options);
+/// choose_devices(), then the CUDA devices of --gpus logical devices. \throws Error (unavailable) no GPU
+[[nodiscard]] std::vector<int> devices_of_job(Job& job, const CommonOptions& options, int gpus);
+
 /// Adds -V, the same to the program and every subcommand; these have -h from the program.
 void add_version_option(CLI::App& parser);
 
@@ -65,6 +74,9 @@ class Job {
   /// \throws Error (usage) an invalid memory size; as resolve_backend(); (output) the report cannot
   ///         be written
   Job(const CommonOptions& options, std::vector<std::string> command);
+  /// The job of another rank of this process, in whose context it works: it prints nothing, and its
+  /// report is its own.
+  Job(const Job& first, const Context& context);
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
@@ -130,6 +142,7 @@ class Job {
 
   CommonOptions options_;
   std::vector<std::string> command_;
+  bool prints_;  ///< false: of a rank other than the first
   mutable RunReport report_{program_start()};
   bool is_automatic_;  ///< the command line leaves the choice of the backend
   // Complete with the first call of context(), which sets the backend if that is open.

@@ -356,6 +356,7 @@ void show_estimate(Job& job, const SpgemmCommand& command, const Operands<Value,
 /// Multiplies the operands as the command line asks for, and writes and reports the product.
 void run_spgemm(Job& job, const SpgemmCommand& command) {
   if (job_ranks() != nullptr) return run_spgemm_on_ranks(*job_ranks(), job, command);
+  if (command.gpus > 0 && !command.dry_run) return run_spgemm_on_devices(job, command);
   if (command.path_a == "-" && command.path_b == "-")
     throw Error(ErrorKind::usage, "found standard input for A and B, expected at least one file");
   if (command.split)
@@ -420,6 +421,7 @@ Command add_spgemm_command(CLI::App& program) {
   auto* dry_run = parser->add_flag("--dry-run", command->dry_run,
                                    "Show the size and memory of the product without computing it");
   add_plan_options(*parser, dry_run, command->plan);
+  add_gpus_option(*parser, command->gpus);
   auto* drop_zeros =
       parser->add_flag("--drop-zeros", command->drop_zeros, "Remove entries of C that are zero");
   parser->add_flag("--split", command->split,

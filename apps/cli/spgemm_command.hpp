@@ -33,6 +33,7 @@ struct SpgemmCommand {
   bool structure_only = false;
   bool drop_zeros = false;
   bool split = false;  ///< a file for each rank
+  int gpus = 0;        ///< logical devices; 0: one process or rank with one device
 };
 
 /// "f32", "f64", "complex" or "pattern"
@@ -113,7 +114,12 @@ std::int64_t drop_and_verify(const Job& job, const SpgemmCommand& command,
   return command.precision;
 }
 
-/// The command on the ranks of an MPI job.
-void run_spgemm_on_ranks(cluster::Ranks& ranks, Job& job, const SpgemmCommand& command);
+/// The command on ranks.
+/// \param where  for the summary, e.g. "2 GPUs"; empty: ranks of an MPI job
+void run_spgemm_on_ranks(cluster::Ranks& ranks, Job& job, const SpgemmCommand& command,
+                         const std::string& where = {});
+
+/// The command on --gpus devices of this process, a rank each.
+void run_spgemm_on_devices(Job& job, const SpgemmCommand& command);
 
 }  // namespace sortie::cli

@@ -14,10 +14,13 @@
 #include "apps/suffix_array/construction.hpp"
 #include "apps/suffix_array/program_calls.hpp"
 #include "apps/suffix_array/ranks/build_plan.hpp"
+#include "apps/suffix_array/ranks/device_build.hpp"
+#include "cluster/device_share.hpp"
 #include "core/arriving_array.hpp"
 #include "core/files/checksum.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
+#include "core/uninitialised_vector.hpp"
 #include "sortie/burrows_wheeler.hpp"
 #include "sortie/documents.hpp"
 #include "sortie/error.hpp"
@@ -54,8 +57,15 @@ class Indexing {
     const auto algorithm = suffix_array::parse_algorithm(command_.algorithm);
     static_cast<void>(job_.context());  // waits for the device in a phase of its own
     ArrivingArray<Pos> written;
+    std::vector<int> devices;
+    if (command_.gpus > 0) devices = devices_of_job(job_, command_.common, command_.gpus);
     const double seconds = job_.repeated("build", [&] {
-      if (writes_while_arriving()) {
+      if (devices.size() > 1) {
+        suffixes_ = {};
+        resize_for_overwrite(suffixes_, static_cast<std::int64_t>(text_.symbols.size()));
+        suffix_array::on_ranks::build_on_devices<Pos>(job_.context(), devices, view_, suffixes_);
+        written = ArrivingArray<Pos>::borrowed(suffixes_);
+      } else if (writes_while_arriving()) {
         written = {};
         written = suffix_array::build_arriving_by<Pos>(algorithm, job_.context(), view_);
       } else {
@@ -64,7 +74,8 @@ class Indexing {
         written = ArrivingArray<Pos>::borrowed(suffixes_);
       }
     });
-    report(seconds);
+    report(seconds, devices.empty() ? std::string(name(job_.context().backend))
+                                    : cluster::describe_devices(devices));
     derive_all();
     // Afterwards only the host works.
     job_.release_device([written] { written.await(written.size()); });
@@ -81,7 +92,7 @@ class Indexing {
            command_.inverse.empty() && command_.documents.empty();
   }
 
-  void report(double seconds) {
+  void report(double seconds, const std::string& where) {
     RunReport& report = job_.report();
     report.set("algorithm", command_.algorithm);
     report.set("symbols", std::uint64_t{text_.symbols.size()});
@@ -96,8 +107,8 @@ class Indexing {
     summary_ = fmt::format(
         "{} {}, {} letters ({})\nsuffix array of {} positions in {:.3f} ms on {} ({}): {:.1f} MB/s",
         text_.records.size(), text_.records.size() == 1 ? "record" : "records", indexed_.letters(),
-        sequences::name(indexed_.alphabet), text_.symbols.size(), 1e3 * seconds,
-        name(job_.context().backend), command_.algorithm, rate(seconds));
+        sequences::name(indexed_.alphabet), text_.symbols.size(), 1e3 * seconds, where,
+        command_.algorithm, rate(seconds));
     if (const RunReport::Value* const ranges = figure("ranges"); ranges != nullptr) {
       summary_ += fmt::format(", in {} ranges because of limited GPU memory",
                               std::get<std::uint64_t>(*ranges));
@@ -287,6 +298,10 @@ void run_suffix_array(Job& job, const SuffixArrayCommand& command) {
     throw Error(ErrorKind::usage,
                 fmt::format("found {} results for standard output, expected at most one", streams));
   }
+  if (command.gpus > 0 && command.algorithm != "auto")
+    throw Error(ErrorKind::usage,
+                fmt::format("found --algorithm {} with --gpus, expected auto", command.algorithm));
+  if (command.gpus > 0) choose_devices(job, command.common);
   choose_backend(job, command);
   const IndexedText indexed =
       read_indexed_text(job.reading_context(), command.input, command.policy());
@@ -308,13 +323,19 @@ Command add_suffix_array_command(CLI::App& program) {
       "2.4 for other symbols, and 3 MiB. The derived arrays are then computed on the host. The\n"
       "result is the same.\n"
       "\n"
+      "With --gpus, every GPU holds the text, and sorts a part of the suffix array.\n"
+      "\n"
       "On the ranks of an MPI job (mpirun -np P sortie suffix-array ...), rank 0 reads the input "
       "and\n"
-      "all ranks sort, on the host, and write. The files are the same. Memory of a rank: 5 to 13 "
-      "bytes\n"
-      "for each symbol of its share, as --max-memory allows, and the packed text, 3/8 byte for "
-      "each\n"
-      "symbol of DNA; texts with repeats take 1/2 byte a symbol more. -o, --lcp and --bwt must be\n"
+      "all ranks sort, on the host or, with --backend cuda, on a GPU each, and write. The files "
+      "are "
+      "the\n"
+      "same. Host memory of a rank: 5 to 13 bytes for each symbol of its share, as --max-memory "
+      "allows,\n"
+      "and the packed text, 3/8 byte for each symbol of DNA; texts with repeats take 1/2 byte a "
+      "symbol\n"
+      "more. With --backend cuda: the text, and its part of the array. -o, --lcp and --bwt must "
+      "be\n"
       "files; --inverse, --documents, --text and --max-context are of one process.");
   add_common_options(*parser, command->common);
   parser
@@ -362,6 +383,7 @@ Command add_suffix_array_command(CLI::App& program) {
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
   parser->add_option("--algorithm", command->algorithm, suffix_array::algorithm_names())
       ->capture_default_str();
+  add_gpus_option(*parser, command->gpus);
   CLI::Option* dry_run = parser->add_flag("--dry-run", command->dry_run,
                                           "With --ranks: plan the job on ranks (INPUT may be "
                                           "gen:dna:N for N letters that are not there)");

@@ -31,6 +31,7 @@ struct SuffixArrayCommand {
   std::string algorithm = "auto";
   bool verify = false;
   bool dry_run = false;
+  int gpus = 0;          ///< logical devices; 0: one process or rank with one device
   RankPlanOptions plan;  ///< of --dry-run
 
   [[nodiscard]] TextPolicy policy() const {

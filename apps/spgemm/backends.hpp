@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,7 +64,25 @@ struct BackendFunctions {
   /// Null on the host, where rows need not arrive.
   void (*multiply_arriving)(const Context&, const Matrix& a, const Matrix& b,
                             const ArrivingSink<Value, Idx>&, Algorithm) = nullptr;
+  /// As spgemm::multiply_part(). Null on the host, where sums do not depend on other rows.
+  Matrix (*multiply_part)(const Context&, const Matrix& a, const Matrix& b,
+                          std::span<const std::uint32_t> samples, Algorithm) = nullptr;
 };
+
+/// multiply() for a B that has only those rows of a larger one that A asks for, with the bits of the
+/// product of the larger one.
+/// \param samples  on CUDA, the columns of the sampled entries of the larger B (cuda/fused/policy.hpp)
+template <Scalar Value, Index Idx>
+[[nodiscard]] Csr<Value, Idx> multiply_part(const Context& context, const Csr<Value, Idx>& a,
+                                            const Csr<Value, Idx>& b,
+                                            std::span<const std::uint32_t> samples,
+                                            Algorithm algorithm);
+/// The same of structures.
+template <Index Idx>
+[[nodiscard]] Pattern<Idx> multiply_part(const Context& context, const Pattern<Idx>& a,
+                                         const Pattern<Idx>& b,
+                                         std::span<const std::uint32_t> samples,
+                                         Algorithm algorithm);
 
 /// Columns and values of consecutive rows of C, in arrays of a backend.
 template <class Columns, class Values>

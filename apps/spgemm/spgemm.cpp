@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <new>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -212,14 +213,23 @@ std::int64_t count_products(const Pattern<Idx>& a, const Pattern<Idx>& b) {
 template <Scalar Value, Index Idx>
 Csr<Value, Idx> multiply(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
                          Algorithm algorithm) {
+  return multiply_part(context, a, b, {}, algorithm);
+}
+
+template <Scalar Value, Index Idx>
+Csr<Value, Idx> multiply_part(const Context& context, const Csr<Value, Idx>& a,
+                              const Csr<Value, Idx>& b, std::span<const std::uint32_t> samples,
+                              Algorithm algorithm) {
   check_shapes(a, b);
   const Backend backend = choose_backend(context, algorithm);
   const Baseline* const baseline = find_baseline(algorithm);
   const auto by_baseline = baseline != nullptr ? baseline->multiply.of<Value, Idx>() : nullptr;
   try {
-    Csr<Value, Idx> c = by_baseline != nullptr
-                            ? by_baseline(context, a, b)
-                            : functions_of<Value, Idx>(backend).multiply(context, a, b, algorithm);
+    const auto of_backend = functions_of<Value, Idx>(backend);
+    Csr<Value, Idx> c = by_baseline != nullptr ? by_baseline(context, a, b)
+                        : of_backend.multiply_part == nullptr
+                            ? of_backend.multiply(context, a, b, algorithm)
+                            : of_backend.multiply_part(context, a, b, samples, algorithm);
     report_figures(context, a, b, c.nnz());
     return c;
   } catch (const std::bad_alloc&) {
@@ -303,6 +313,12 @@ Pattern<Idx> multiply_structure(const Context& context, const Pattern<Idx>& a,
   }
 }
 
+template <Index Idx>
+Pattern<Idx> multiply_part(const Context& context, const Pattern<Idx>& a, const Pattern<Idx>& b,
+                           std::span<const std::uint32_t> /*samples*/, Algorithm algorithm) {
+  return multiply_structure(context, a, b, algorithm);
+}
+
 template <Scalar Value, Index Idx>
 ProductSize product_size(const Csr<Value, Idx>& a, const Csr<Value, Idx>& b) {
   ProductSize size{.rows = a.rows,
@@ -340,6 +356,9 @@ std::optional<WorkSpace> work_space(const Context& context, const ProductSize& s
   template std::int64_t count_products(const Csr<Value, Idx>&, const Csr<Value, Idx>&);            \
   template Csr<Value, Idx> multiply(const Context&, const Csr<Value, Idx>&,                        \
                                     const Csr<Value, Idx>&, Algorithm);                            \
+  template Csr<Value, Idx> multiply_part(const Context&, const Csr<Value, Idx>&,                   \
+                                         const Csr<Value, Idx>&, std::span<const std::uint32_t>,   \
+                                         Algorithm);                                               \
   template void multiply_in_chunks(const Context&, const Csr<Value, Idx>&, const Csr<Value, Idx>&, \
                                    const std::type_identity_t<ProductSink<Value, Idx>>&,           \
                                    Algorithm);                                                     \
@@ -352,10 +371,12 @@ std::optional<WorkSpace> work_space(const Context& context, const ProductSize& s
 SORTIE_SPGEMM_FOR_EACH_TYPE(INSTANTIATE)
 #undef INSTANTIATE
 
-#define INSTANTIATE(Idx)                                                          \
-  template std::int64_t count_products(const Pattern<Idx>&, const Pattern<Idx>&); \
-  template Pattern<Idx> multiply_structure(const Context&, const Pattern<Idx>&,   \
-                                           const Pattern<Idx>&, Algorithm);
+#define INSTANTIATE(Idx)                                                                        \
+  template std::int64_t count_products(const Pattern<Idx>&, const Pattern<Idx>&);               \
+  template Pattern<Idx> multiply_structure(const Context&, const Pattern<Idx>&,                 \
+                                           const Pattern<Idx>&, Algorithm);                     \
+  template Pattern<Idx> multiply_part(const Context&, const Pattern<Idx>&, const Pattern<Idx>&, \
+                                      std::span<const std::uint32_t>, Algorithm);
 INSTANTIATE(std::int32_t)
 INSTANTIATE(std::int64_t)
 #undef INSTANTIATE

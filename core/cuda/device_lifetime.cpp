@@ -3,11 +3,14 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <system_error>
 
 #include "core/cuda/check.hpp"
+#include "core/cuda/device_context.hpp"
+#include "core/cuda/device_pool.hpp"
 #include "core/cuda/transfer_blocks.hpp"
 #include "sortie/device_buffer.hpp"
 
@@ -26,6 +29,21 @@ void start_device(int device, int threads) {
   constexpr std::size_t many_bytes = std::numeric_limits<std::size_t>::max() / 2;
   const TransferBlocks blocks(transfer_threads(many_bytes, threads));
   check_cuda(cudaStreamSynchronize(nullptr));
+}
+
+DeviceIdentity device_identity(int device) {
+  cudaDeviceProp properties = {};
+  check_cuda(cudaGetDeviceProperties(&properties, device));
+  DeviceIdentity identity;
+  static_assert(sizeof(properties.uuid) == sizeof(identity));
+  std::memcpy(identity.data(), &properties.uuid, sizeof(identity));
+  return identity;
+}
+
+std::uint64_t free_device_memory(int device) {
+  const CurrentDevice current(device);
+  check_cuda(cudaDeviceSynchronize());
+  return device_memory_free();
 }
 
 void end_device(int device) noexcept {

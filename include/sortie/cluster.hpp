@@ -59,6 +59,8 @@ class SORTIE_API Ranks {
   [[nodiscard]] virtual int rank_on_machine() const = 0;
   /// "threads", or name and version of the MPI library
   [[nodiscard]] virtual std::string transport() const = 0;
+  /// Whether all ranks are threads of one process, which can read the memory of each other.
+  [[nodiscard]] virtual bool share_memory() const { return false; }
 
   /// Copies the bytes of rank `root` to all. \pre the same number of bytes on every rank
   void broadcast(std::span<std::byte> bytes, int root);
@@ -77,6 +79,9 @@ class SORTIE_API Ranks {
   /// \param phase  name of this step, for tests that inject faults
   /// \throws Error  of the lowest rank that failed, its message preceded by "rank N: "
   void together(std::string_view phase, const std::function<void()>& work);
+  /// The same with work that waits for the device of this rank, and calls no parallel algorithm of
+  /// the host. It always runs on the thread of the rank, so that all devices work at the same time.
+  void on_devices(std::string_view phase, const std::function<void()>& work);
   /// The same with work of one rank only, as all know: the others cannot fail.
   void on_rank(int rank, std::string_view phase, const std::function<void()>& work);
 
@@ -130,7 +135,7 @@ class SORTIE_API Ranks {
   /// Without pieces to this rank itself and empty ones; none is longer than the longest message.
   virtual void do_exchange(std::span<const SendPiece> sent,
                            std::span<const ReceivePiece> received) = 0;
-  /// Runs work of this rank between collective calls.
+  /// Runs work of this rank's host between collective calls.
   virtual void run_local(const std::function<void()>& work) { work(); }
 
  private:
@@ -142,7 +147,8 @@ class SORTIE_API Ranks {
                                                     std::size_t item_bytes,
                                                     std::vector<std::uint64_t>* counts);
   void count_collective(std::uint64_t bytes);
-  void agree(std::string_view phase, bool works, const std::function<void()>& work);
+  enum class Place { nowhere, host, device };
+  void agree(std::string_view phase, Place place, const std::function<void()>& work);
 
   Traffic traffic_;
   std::uint64_t message_bytes_ = most_message_bytes;
@@ -153,7 +159,7 @@ class SORTIE_API Ranks {
 ///
 /// \param host_work  Kokkos before 4.0 accepts parallel work only from the thread that started it.
 ///                   True: work inside together() runs on the calling thread, for one rank at a time;
-///                   false: on the thread of its rank, as the work of several GPUs should
+///                   false: on the thread of its rank. Work inside on_devices() always does
 /// \throws Error (usage) size < 1; (unavailable) the system has no more threads; else what the job
 ///         throws on the lowest rank that throws
 SORTIE_API void run_in_process(int size, bool host_work, const std::function<void(Ranks&)>& job);

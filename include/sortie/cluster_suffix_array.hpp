@@ -34,12 +34,16 @@ struct SuffixArrayShare {
 /// same options. Rank r of P receives the entries r n / P to (r + 1) n / P of the suffix array that
 /// suffix_array::build() gives, for any number of ranks.
 ///
-/// Runs on the host threads of each rank.
+/// Runs on the host threads of each rank, or on its GPU. Where the backend is CUDA, every GPU holds the
+/// packed text and sorts its part of the array without exchanges; several ranks may share a GPU.
+/// Options are computed on the host.
 ///
 /// \param ranks    see cluster.hpp
-/// \param context  of this rank: threads; memory budget, by default the free memory divided by the
-///                 ranks on the machine; report (phases "pack", "sort" ("count", "elements",
-///                 "buckets"), "rounds" ("samples"), "equal shares", "lcp", "bwt", "check"; figures "ranks", "planned_exchange_bytes" and
+/// \param context  of this rank: threads; backend, the same on all ranks; device; memory budget, by
+///                 default the free memory divided by the ranks on the machine, on CUDA that of each
+///                 GPU; report (phases "pack", "sort" ("count", "elements", "buckets"), "rounds"
+///                 ("samples"), "equal shares", "lcp", "bwt", "check"; on CUDA those of
+///                 suffix_array::build() in ranges; figures "ranks", "planned_exchange_bytes" and
 ///                 "exchanged_bytes" of all ranks, "most_exchange_bytes" of one, "imbalance" of the
 ///                 shares that are sorted, "rounds" of the samples)
 /// \param text     on rank 0; not used on other ranks
@@ -62,6 +66,8 @@ struct SuffixArrayShare {
 /// and up to n / 2 in texts of short periods. LCP: 4 positions a symbol of the share, the array
 /// included. The check takes as much, or where there is less memory compares the text of all
 /// neighbours in O(sum of LCP values) steps.
+/// On CUDA, O(n) on each GPU for its pack, cover and gathering, and O(n / P) for the rest; a rank holds
+/// the text in host memory, which ranks of one process share, and its part of the array.
 /// Source: Manber, Myers (SIAM J. Comput. 1993); Flick, Aluru (SC 2015); minimizers: Roberts et al.
 /// (Bioinformatics 2004); Kasai et al. (CPM 2001) and Karkkainen, Manzini, Puglisi (CPM 2009) for
 /// LCP; Burkhardt, Karkkainen (CPM 2003) for the check.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sortie/context.hpp"
 #include "sortie/export.hpp"
 
 namespace sortie {
@@ -31,6 +32,14 @@ struct DeviceInfo {
 
 /// A human-readable reason why cuda_devices() is empty; empty when devices were found.
 [[nodiscard]] SORTIE_API std::string why_no_cuda();
+
+/// More logical devices than any machine has GPUs; plans grow with their square.
+inline constexpr int most_logical_devices = 1024;
+
+/// The CUDA devices of `devices` logical devices: GPUs round-robin from context.device on; 0: one
+/// for each GPU. Several logical devices may share a GPU.
+/// \throws Error (usage) fewer than 0 or more than most_logical_devices; (unavailable) no GPU
+[[nodiscard]] SORTIE_API std::vector<int> spread_over_gpus(const Context& context, int devices);
 
 /// Version of the CUDA toolkit of this build, e.g. "13.0"; empty without CUDA.
 [[nodiscard]] SORTIE_API std::string cuda_toolkit_version();

@@ -94,19 +94,4 @@ void DeviceGroup::synchronise() const {
       check_cuda(cudaStreamSynchronize(stream->get()));
 }
 
-std::vector<int> spread_over_gpus(const Context& context, int devices) {
-  if (devices < 0 || devices > most_devices)
-    throw Error(ErrorKind::usage,
-                fmt::format("sort: found {} devices, expected 1 to {}, or 0 for one for each GPU",
-                            devices, most_devices));
-  Context on_device = context;
-  on_device.backend = Backend::cuda;
-  static_cast<void>(resolve_backend(on_device));  // throws, naming what is missing
-  const int gpus = cuda_device_count();
-  std::vector<int> ordinals(static_cast<std::size_t>(devices == 0 ? gpus : devices));
-  for (std::size_t d = 0; d < ordinals.size(); ++d)
-    ordinals[d] = (context.device + static_cast<int>(d)) % gpus;
-  return ordinals;
-}
-
 }  // namespace sortie::multisort

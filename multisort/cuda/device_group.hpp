@@ -117,8 +117,4 @@ void run_to_the_end(const DeviceGroup& group, const Work& work) {
   group.synchronise();
 }
 
-/// The CUDA devices of `devices` logical devices: GPUs round-robin from context.device on; 0: one
-/// for each GPU. \throws Error (usage) out of range; (unavailable) no GPU
-[[nodiscard]] std::vector<int> spread_over_gpus(const Context& context, int devices);
-
 }  // namespace sortie::multisort

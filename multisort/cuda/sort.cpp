@@ -24,6 +24,7 @@
 #include "primitives/host/parallel.hpp"
 #include "primitives/payload.hpp"
 #include "sortie/device_buffer.hpp"
+#include "sortie/devices.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::multisort {

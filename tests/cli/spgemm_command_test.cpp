@@ -468,6 +468,27 @@ TEST_F(SpgemmCommand, WritesStructuresOfFilesOfEveryField) {
   }
 }
 
+TEST_F(SpgemmCommand, DividesItsWorkAmongDevices) {
+  const std::vector<std::string> files = {"spgemm", path("a.mtx"), path("b.mtx")};
+  const auto with = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), files.begin(), files.end());
+    return run(std::move(options));
+  };
+  const Result on_host = with({"--gpus", "2", "--backend", "host"});
+  EXPECT_EQ(on_host.exit_code, 2);
+  EXPECT_THAT(on_host.err, HasSubstr("found --gpus with --backend host, expected cuda or auto"));
+  EXPECT_EQ(with({"--gpus", "0"}).exit_code, 2);
+  const Result result = with({"--gpus", "3", "-o", path("c.mtx"), "--verify"});
+  if (backend() != Backend::cuda) return;
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("3 products in "));
+  const matrices::Csr<double> expected{2, 2, {0, 1, 2}, {1, 0}, {8, 7}};
+  EXPECT_EQ(read<double>("c.mtx"), expected);
+  const Result npz = with({"--gpus", "2", "-o", path("c.npz")});
+  EXPECT_EQ(npz.exit_code, 2);
+  EXPECT_THAT(npz.err, HasSubstr("found an output NAME.npz on ranks"));
+}
+
 TEST_F(SpgemmCommand, StructureHasNoValuesToChooseOrDrop) {
   for (const std::vector<std::string>& other :
        {std::vector<std::string>{"--drop-zeros"}, {"--precision", "f32"}, {"--dry-run"}}) {

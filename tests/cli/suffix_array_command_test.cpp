@@ -323,6 +323,33 @@ TEST_F(SuffixArrayCommand, OrdersByAFewLettersAndThenByPosition) {
   EXPECT_EQ(nlohmann::json::parse(read_file(path("sa.json")))["max_context"], 2);
 }
 
+TEST_F(SuffixArrayCommand, DividesItsWorkAmongDevices) {
+  write_file(path("in.fa"), ">x\n" + std::string(300, 'A') + "\n>y\nGATTACAGATTACA\n");
+  const Result on_host =
+      run({"suffix-array", path("in.fa"), "--gpus", "2", "--backend", "host", "-o", path("none")});
+  EXPECT_EQ(on_host.exit_code, 2);
+  EXPECT_THAT(on_host.err, HasSubstr("found --gpus with --backend host, expected cuda or auto"));
+  if (backend() != Backend::cuda) return;
+  const auto write_all = [&](const std::string& name, std::vector<std::string> options) {
+    options.insert(options.begin(),
+                   {"suffix-array", path("in.fa"), "-o", path(name + ".sa"), "--lcp",
+                    path(name + ".lcp"), "--bwt", path(name + ".bwt"), "--inverse",
+                    path(name + ".inverse"), "--documents", path(name + ".documents"), "--verify"});
+    const Result result = run(std::move(options));
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+  };
+  write_all("one", {"--backend", "host"});
+  write_all("many", {"--gpus", "3", "--json", path("report.json")});
+  for (const char* kind : {".sa", ".lcp", ".bwt", ".inverse", ".documents"})
+    EXPECT_EQ(read_file(path(std::string("many") + kind)),
+              read_file(path(std::string("one") + kind)));
+  EXPECT_EQ(nlohmann::json::parse(read_file(path("report.json")))["figures"]["devices"], 3);
+  const Result text = run(
+      {"suffix-array", path("in.fa"), "--gpus", "2", "-o", "-", "--text", "--max-context", "5"});
+  EXPECT_EQ(text.out,
+            run({"suffix-array", path("in.fa"), "-o", "-", "--text", "--max-context", "5"}).out);
+}
+
 TEST_F(SuffixArrayCommand, BuildsBySkewOnCuda) {
   const std::string file = sequence("mirbase_hairpin_200.fa");
   const Result result = run({"suffix-array", file, "-o", "-", "--verify", "--algorithm", "dc3"});

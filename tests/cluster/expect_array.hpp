@@ -42,12 +42,13 @@ std::vector<T> part(const std::vector<T>& all, std::uint64_t begin, std::uint64_
 
 /// Builds on ranks, with all arrays and checks, and compares. Only rank 0 has the text.
 template <suffix_array::Position Pos>
-void expect_equal_array(cluster::Ranks& ranks, const NamedText& text) {
+void expect_equal_array(cluster::Ranks& ranks, const NamedText& text,
+                        const Context& context = on_host) {
   SCOPED_TRACE(text.name + " on " + std::to_string(ranks.size()) + " ranks");
   const cluster::SuffixArrayShare<Pos> expected = on_one_machine<Pos>(ranks, text);
   const suffix_array::TextView view = ranks.rank() == 0 ? text.view() : suffix_array::TextView();
   const cluster::SuffixArrayShare<Pos> found = cluster::build_suffix_array<Pos>(
-      ranks, on_host, view, {.lcp = true, .bwt = true, .check = true});
+      ranks, context, view, {.lcp = true, .bwt = true, .check = true});
   const std::uint64_t size = text.symbols.size();
   const auto rank = static_cast<std::uint64_t>(ranks.rank());
   const auto count = static_cast<std::uint64_t>(ranks.size());

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <barrier>
 #include <string>
 #include <thread>
 
@@ -28,6 +29,16 @@ TEST(ProcessRanks, HostWorkRunsOnTheCallingThread) {
   run_in_process(4, false, [&](Ranks& ranks) {
     ranks.together("test", [&] { EXPECT_NE(std::this_thread::get_id(), caller); });
   });
+}
+
+TEST(ProcessRanks, WorkOfDevicesRunsAtTheSameTime) {
+  for (const bool host_work : {false, true}) {
+    std::barrier<> all_work(5);
+    run_in_process(5, host_work, [&](Ranks& ranks) {
+      EXPECT_TRUE(ranks.share_memory());
+      ranks.on_devices("test", [&] { all_work.arrive_and_wait(); });
+    });
+  }
 }
 
 /// The others are in a collective call, or come to it later.

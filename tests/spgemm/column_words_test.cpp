@@ -7,6 +7,7 @@
 #include "apps/spgemm/host/column_words.hpp"
 #include "apps/spgemm/host/parallel_blocks.hpp"
 #include "core/host_runtime.hpp"
+#include "core/uninitialised_vector.hpp"
 #include "matrices/generators.hpp"
 
 namespace sortie::test {
@@ -68,7 +69,7 @@ TEST(ProductsPerWord, OfDenseRowsAndOfSpreadOnes) {
 TEST(VectorEnd, MakesAVectorLikeAnyOther) {
   std::vector<double> numbers;
   numbers.reserve(1000);
-  spgemm::host::set_vector_size(numbers, 600);
+  set_vector_size(numbers, 600);
   ASSERT_EQ(numbers.size(), 600U);
   EXPECT_EQ(numbers.capacity(), 1000U);
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<double>(i);

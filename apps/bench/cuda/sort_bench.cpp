@@ -19,6 +19,7 @@
 #include "primitives/cuda/device_radix_sort.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/device_buffer.hpp"
+#include "sortie/devices.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
 
@@ -33,7 +34,7 @@ class ArrayOnDevices {
  public:
   ArrayOnDevices(const Context& context, const SortBenchOptions& options, int devices)
       : options_(options),
-        group_(multisort::spread_over_gpus(context, devices), options.transport),
+        group_(spread_over_gpus(context, devices), options.transport),
         sizes_(EqualShares{options.items, group_.size()}.sizes()),
         begins_(begins_of(sizes_)) {
     request_.key_type = options.key;
@@ -220,7 +221,7 @@ std::vector<SortAlgorithm> chosen_algorithms(const SortBenchOptions& options) {
 
 std::vector<int> chosen_devices(const Context& context, const SortBenchOptions& options) {
   if (!options.devices.empty()) return options.devices;
-  return {static_cast<int>(multisort::spread_over_gpus(context, 0).size())};
+  return {static_cast<int>(spread_over_gpus(context, 0).size())};
 }
 
 std::string method_name(SortAlgorithm algorithm, int devices, const SortBenchOptions& options) {

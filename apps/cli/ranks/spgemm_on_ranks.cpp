@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `sortie spgemm` on the ranks of an MPI job: each reads, multiplies, checks and writes a part.
+// `sortie spgemm` on the ranks of an MPI job, or on devices of one process: each rank reads,
+// multiplies, checks and writes a part.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,13 +18,16 @@
 
 #include "apps/bench/timing.hpp"
 #include "apps/cli/command.hpp"
+#include "apps/cli/ranks/rank_program.hpp"
 #include "apps/cli/spgemm_command.hpp"
 #include "apps/spgemm/ranks/matrix_output.hpp"
 #include "apps/spgemm/ranks/matrix_source.hpp"
 #include "apps/spgemm/ranks/product_steps.hpp"
+#include "cluster/device_share.hpp"
 #include "cluster/shared_output.hpp"
 #include "cluster/traffic_plan.hpp"
 #include "core/phase_timer.hpp"
+#include "sortie/cluster_devices.hpp"
 #include "sortie/cluster_spgemm.hpp"
 #include "sortie/error.hpp"
 #include "sortie/matrix_market.hpp"
@@ -47,6 +51,7 @@ void check_command(const SpgemmCommand& command) {
   if (command.transpose_b && command.path_a == "-" && command.path_b.empty())
     refuse("standard input for A and its transpose", "a file, which is read twice");
   if (command.dry_run) refuse("--dry-run", "it without mpirun");
+  if (command.gpus > 0 && job_ranks() != nullptr) refuse("--gpus", "one device for each rank");
   if (command.split && (command.output.empty() || command.output == "-"))
     refuse("--split without a name of files", "-o NAME");
   if (wants_npz(command)) refuse("an output NAME.npz", "a Matrix Market file");
@@ -101,8 +106,13 @@ template <class Matrix>
 class RanksJob {
  public:
   RanksJob(Ranks& ranks, Job& job, const SpgemmCommand& command, cluster::TrafficPlan& plan,
-           std::string read_alone)
-      : ranks_(ranks), job_(job), command_(command), plan_(plan), more_(std::move(read_alone)) {}
+           std::string where, std::string read_alone)
+      : ranks_(ranks),
+        job_(job),
+        command_(command),
+        plan_(plan),
+        where_(std::move(where)),
+        more_(std::move(read_alone)) {}
 
   /// \param b  null: A
   void run(DividedMatrix<Matrix> a, std::optional<DividedMatrix<Matrix>> b,
@@ -195,10 +205,9 @@ class RanksJob {
       return 0.0;
     };
     const double products = figure("products");
-    std::string text =
-        fmt::format("{}{:.0f} products in {:.3f} ms on {} ranks of {} threads ({}",
-                    command_.structure_only ? "structure of " : "", products, 1e3 * seconds,
-                    ranks_.size(), job_.context().threads, command_.algorithm);
+    std::string text = fmt::format("{}{:.0f} products in {:.3f} ms on {} ({}",
+                                   command_.structure_only ? "structure of " : "", products,
+                                   1e3 * seconds, where_, command_.algorithm);
     if (command_.structure_only) {
       text += ")";
     } else {
@@ -223,6 +232,7 @@ class RanksJob {
   Job& job_;
   const SpgemmCommand& command_;
   cluster::TrafficPlan& plan_;
+  std::string where_;
   std::string more_;
 };
 
@@ -234,7 +244,8 @@ DividedMatrix<Pattern<Idx>> structure_of(DividedMatrix<Csr<Value, Idx>> matrix) 
 
 }  // namespace
 
-void run_spgemm_on_ranks(Ranks& ranks, Job& job, const SpgemmCommand& command) {
+void run_spgemm_on_ranks(Ranks& ranks, Job& job, const SpgemmCommand& command,
+                         const std::string& where) {
   ranks.together("check command", [&] {
     check_command(command);
     static_cast<void>(spgemm::parse_algorithm(command.algorithm));
@@ -244,6 +255,9 @@ void run_spgemm_on_ranks(Ranks& ranks, Job& job, const SpgemmCommand& command) {
   });
   std::optional<cluster::SharedOutput> output;
   if (!command.output.empty() && !command.split) output.emplace(ranks, command.output);
+  const std::string place =
+      where.empty() ? fmt::format("{} ranks of {} threads", ranks.size(), job.context().threads)
+                    : where;
   cluster::TrafficPlan plan(ranks);
   Sources sources(ranks, job.reading_context(), command);
   const std::string precision = choose_precision(command, sources.any_complex());
@@ -256,11 +270,12 @@ void run_spgemm_on_ranks(Ranks& ranks, Job& job, const SpgemmCommand& command) {
       if (command.structure_only) {
         std::optional<DividedMatrix<Pattern<Idx>>> pattern_b;
         if (b) pattern_b = structure_of(std::move(*b));
-        RanksJob<Pattern<Idx>> of_structures(ranks, job, command, plan, sources.read_alone());
+        RanksJob<Pattern<Idx>> of_structures(ranks, job, command, plan, place,
+                                             sources.read_alone());
         return of_structures.run(structure_of(std::move(a)), std::move(pattern_b), output);
       }
     }
-    RanksJob<Csr<Value, Idx>> of_values(ranks, job, command, plan, sources.read_alone());
+    RanksJob<Csr<Value, Idx>> of_values(ranks, job, command, plan, place, sources.read_alone());
     of_values.run(std::move(a), std::move(b), output);
   };
   const auto run_with = [&](auto value) {
@@ -270,6 +285,16 @@ void run_spgemm_on_ranks(Ranks& ranks, Job& job, const SpgemmCommand& command) {
   if (precision == "f32") return run_with(float{});
   if (precision == "f64") return run_with(double{});
   run_with(std::complex<double>{});
+}
+
+void run_spgemm_on_devices(Job& job, const SpgemmCommand& command) {
+  const std::vector<int> devices = devices_of_job(job, command.common, command.gpus);
+  const std::string where = cluster::describe_devices(devices);
+  cluster::run_on_devices(job.context(), devices, [&](Ranks& ranks, const Context& context) {
+    if (ranks.rank() == 0) return run_spgemm_on_ranks(ranks, job, command, where);
+    Job other(job, context);
+    run_spgemm_on_ranks(ranks, other, command, where);
+  });
 }
 
 }  // namespace sortie::cli

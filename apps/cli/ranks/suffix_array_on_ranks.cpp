@@ -36,7 +36,7 @@ void require_rank_options(const SuffixArrayCommand& command) {
   if (command.text) refuse("--text", "an array of binary numbers");
   if (command.max_context != 0) refuse("--max-context", "the order of all letters");
   if (command.algorithm != "auto") refuse("--algorithm " + command.algorithm, "auto");
-  if (command.common.backend == "cuda") refuse("--backend cuda", "auto or host");
+  if (command.gpus > 0) refuse("--gpus", "one device for each rank");
   for (const std::string* path : command.outputs()) {
     if (!path->empty() && is_stream(*path))
       refuse("a stream for an array", "a file that several ranks can write");
@@ -59,8 +59,7 @@ class RankIndexing {
   }
 
   void run() {
-    Context context = job_.context();
-    context.backend = Backend::host;
+    const Context& context = job_.context();
     int repetitions = command_.common.repeat;
     const auto release = [&] {
       if (--repetitions > 0) return;
@@ -95,10 +94,10 @@ class RankIndexing {
     const std::size_t records = indexed_.text.records.size();
     summary_ = fmt::format(
         "{} {}, {} letters ({}), read by rank 0\nsuffix array of {} positions in {:.3f} ms on {} "
-        "ranks of {} (host, {}): {:.1f} MB/s",
+        "ranks of {} ({}, {}): {:.1f} MB/s",
         records, records == 1 ? "record" : "records", facts_.letters,
         sequences::name(indexed_.alphabet), facts_.symbols, 1e3 * seconds, ranks_.size(),
-        ranks_.transport(), command_.algorithm, rate);
+        ranks_.transport(), name(job_.context().backend), command_.algorithm, rate);
     if (!command_.verify) return;
     summary_ += "\nverified: every suffix is in its place";
     if (!command_.lcp.empty()) summary_ += ", the LCP array is right";

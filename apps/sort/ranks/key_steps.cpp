@@ -61,8 +61,8 @@ class KeySteps {
   }
 
   void sort() const {
-    SortOptions options = share_.options;
-    options.stable = has_values<Value>;  // equal keys alone cannot be told apart
+    // Equal keys alone cannot be told apart.
+    const SortOptions options = own_sort_options(context_, share_.options, has_values<Value>);
     multisort::sort(context_, {share_.key_array.data, share_.type, share_.items,
                                share_.value_array.data, share_.value_bytes, options});
     if (codec_.is_identity()) return;

@@ -63,6 +63,12 @@ class RestoredOnError {
 
 }  // namespace
 
+SortOptions own_sort_options(const Context& context, SortOptions options, bool is_stable) {
+  options.stable = is_stable;
+  if (options.devices == 0 && resolve_backend(context) == Backend::cuda) options.devices = 1;
+  return options;
+}
+
 std::uint64_t sort_share(cluster::Ranks& ranks, const Context& context, const ShareSteps& steps) {
   const cluster::RankMemory memory(ranks, context);
   cluster::TrafficPlan traffic(ranks);

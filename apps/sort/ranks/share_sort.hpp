@@ -52,6 +52,11 @@ std::uint64_t sort_share(cluster::Ranks& ranks, const Context& context, const Sh
 void sort_keys(cluster::Ranks& ranks, const Context& context,
                const cluster::detail::KeyShare& share);
 
+/// The options of a rank's own sort. On CUDA it uses the device of its context alone: the other GPUs of
+/// the machine are for other ranks.
+[[nodiscard]] SortOptions own_sort_options(const Context& context, SortOptions options,
+                                           bool is_stable);
+
 /// The steps of keys, perhaps with values. \pre `share` and `context` outlive the result
 [[nodiscard]] ShareSteps key_steps(const Context& context, const cluster::detail::KeyShare& share);
 

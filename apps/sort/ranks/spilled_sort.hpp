@@ -11,6 +11,7 @@
 #include "apps/sort/ranks/border_check.hpp"
 #include "apps/sort/ranks/file_sort.hpp"
 #include "apps/sort/ranks/share_files.hpp"
+#include "apps/sort/ranks/share_sort.hpp"
 #include "apps/sort/ranks/shared_runs.hpp"
 #include "apps/sort/run_merger.hpp"
 #include "apps/sort/spill_file.hpp"
@@ -94,8 +95,7 @@ class SpilledSort {
     context.progress = {};
     context.memory_budget =
         resolve_backend(context) == Backend::host ? plan_.scratch_for(chunk_, record_bytes) : 0;
-    SortOptions options = request_.options;
-    options.stable = has_values<Value>;
+    const SortOptions options = own_sort_options(context, request_.options, has_values<Value>);
     const Range items = storage_->items();
     for (std::uint64_t done = 0; done < share_.items;) {
       const std::uint64_t n = std::min(chunk_, share_.items - done);

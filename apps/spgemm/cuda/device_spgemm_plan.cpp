@@ -77,7 +77,7 @@ struct SpgemmPlan<Value>::State {
   void make(const Value* a_values, const Value* b_values, Column* c_col_idx,
             Value* c_values) const {
     DevicePhase making(context, "making");
-    ProductOperands<Value> operands{a, b};
+    ProductOperands<Value> operands{a, b, nullptr, 0};
     operands.a.values = a_values;
     operands.b.values = b_values;
     make_rows<Value>(operands, bins, counted, {row_ptr.data(), c_col_idx, c_values},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -24,15 +25,16 @@ using EsscProduct = ChunkedProduct<Value, Column, SegmentedRowSort<Column>>;
 /// Returns finish(product) for the Product of an algorithm of Sortie, where finish() calls
 /// product.next() until all rows are done. `automatic` is fused if it can compute C, otherwise
 /// essc.
+/// \param samples  of a larger B, as for FusedProduct
 /// \throws Error (unavailable) fused, and too many columns
 template <class Value, class Column, class Finish>
 auto with_product(const DeviceContext& context, const DeviceCsrView<Value, Column>& a,
-                  const DeviceCsrView<Value, Column>& b, Algorithm algorithm,
-                  const Finish& finish) {
+                  const DeviceCsrView<Value, Column>& b, Algorithm algorithm, const Finish& finish,
+                  std::span<const std::uint32_t> samples = {}) {
   if (algorithm != Algorithm::essc) {
     if constexpr (sizeof(Column) == sizeof(std::uint32_t)) {
       if (fits_fused_product<Value>(a.rows, b.cols))
-        return finish(FusedProduct<Value>(context, a, b));
+        return finish(FusedProduct<Value>(context, a, b, samples));
     }
     if (algorithm == Algorithm::fused) throw too_large_for_fused_product(a.rows, b.cols);
   }
@@ -54,8 +56,9 @@ DeviceCsr<Value, Column> multiply_by_baseline(const DeviceContext& context,
 }
 
 template <Scalar Value, Index Idx>
-Csr<Value, Idx> multiply(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
-                         Algorithm algorithm) {
+Csr<Value, Idx> multiply_part(const Context& context, const Csr<Value, Idx>& a,
+                              const Csr<Value, Idx>& b, std::span<const std::uint32_t> samples,
+                              Algorithm algorithm) {
   const DeviceCall call(context);
   return with_operands(call, a, b, [&](const auto& device_a, const auto& device_b) {
     if (find_baseline(algorithm) != nullptr) {
@@ -65,10 +68,17 @@ Csr<Value, Idx> multiply(const Context& context, const Csr<Value, Idx>& a, const
       phase.stop();
       return host;
     }
-    return with_product(call, device_a, device_b, algorithm, [&](auto&& product) {
-      return product_on_host<Idx>(call, product, device_a, device_b);
-    });
+    return with_product(
+        call, device_a, device_b, algorithm,
+        [&](auto&& product) { return product_on_host<Idx>(call, product, device_a, device_b); },
+        samples);
   });
+}
+
+template <Scalar Value, Index Idx>
+Csr<Value, Idx> multiply(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
+                         Algorithm algorithm) {
+  return cuda::multiply_part<Value, Idx>(context, a, b, {}, algorithm);
 }
 
 template <Scalar Value, Index Idx>
@@ -179,7 +189,7 @@ DeviceCsr<Value, Column> multiply_on_device(const Context& context,
 template <Scalar Value, Index Idx>
 BackendFunctions<Value, Idx> functions() {
   return {multiply<Value, Idx>, multiply_in_chunks<Value, Idx>, work_space<Value, Idx>,
-          multiply_arriving<Value, Idx>};
+          multiply_arriving<Value, Idx>, multiply_part<Value, Idx>};
 }
 
 SORTIE_SPGEMM_FOR_EACH_TYPE(SORTIE_SPGEMM_INSTANTIATE_BACKEND)

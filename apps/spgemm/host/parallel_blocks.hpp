@@ -4,25 +4,15 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
-#include "core/host_memory.hpp"
+#include "core/uninitialised_vector.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/context.hpp"
 
-/// Not available in the checking modes of libstdc++, whose vectors store more than their bounds or
-/// annotate their end for the address sanitizer.
-#if defined(__GLIBCXX__) && !defined(_GLIBCXX_DEBUG) && !defined(_GLIBCXX_SANITIZE_VECTOR)
-#define SORTIE_CAN_SET_VECTOR_SIZE 1
-#else
-#define SORTIE_CAN_SET_VECTOR_SIZE 0
-#endif
-
-/// Parallel loops over blocks of rows, and the arrays that they write.
+/// Parallel loops over blocks of rows.
 namespace sortie::spgemm::host {
 
 /// Calls body(worker, block) once for every block in [first, last), on up to `workers` threads; the
@@ -89,53 +79,8 @@ void for_each_row(const HostContext& context, std::string_view phase, int worker
   }
 }
 
-#if SORTIE_CAN_SET_VECTOR_SIZE
-/// Sets the size of an empty vector within its reserved storage without initialising the elements,
-/// for which the standard library provides no way.
-/// \tparam T  trivially copyable and trivially destructible, so that the lifetime of an element
-///            begins with its first write
-/// Source: folly::resizeWithoutInitialization does the same.
-template <class T>
-void set_vector_size(std::vector<T>& vector, std::int64_t size) {
-  // The base class is protected, its member public: only a C-style cast converts to it.
-  auto& bounds = ((std::_Vector_base<T, std::allocator<T>>&)vector)._M_impl;  // NOLINT
-  bounds._M_finish = bounds._M_start + size;
-}
-#endif
-
-/// Reserves `size` elements of an empty vector, in large pages if the system provides them.
-/// \return the storage, a byte array as long as no elements are constructed in it
-template <class T>
-char* reserve_large_pages(std::vector<T>& vector, std::int64_t size) {
-  vector.reserve(size);
-  char* const storage = reinterpret_cast<char*>(vector.data());
-  advise_large_pages(storage, static_cast<std::size_t>(size) * sizeof(T));
-  return storage;
-}
-
-/// Resizes an empty vector to `size` elements of unspecified value.
-///
-/// vector::resize takes all page faults on one thread: 0.19 s for the 366 MB of email-Enron squared
-/// (2-core Zen VM), as long as computing all its products. Here the thread that writes a page
-/// touches it first, and there is no additional pass over the memory. If set_vector_size() is not
-/// available, all threads touch the pages before one thread writes zeros.
-template <class T>
-requires std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>
-void resize_for_overwrite(std::vector<T>& vector, std::int64_t size) {
-#if SORTIE_CAN_SET_VECTOR_SIZE
-  reserve_large_pages(vector, size);
-  set_vector_size(vector, size);
-#else
-  constexpr std::int64_t page_bytes = 4096;
-  // A block is one large page, so that no two threads fault on the same page.
-  constexpr std::int64_t block_bytes = 1 << 21;
-  char* const storage = reserve_large_pages(vector, size);
-  for_each_block_of(size * static_cast<std::int64_t>(sizeof(T)), block_bytes,
-                    [=](std::int64_t begin, std::int64_t end) {
-                      for (std::int64_t i = begin; i < end; i += page_bytes) storage[i] = 0;
-                    });
-  vector.resize(size);
-#endif
-}
+// Arrays that the loops write.
+using sortie::reserve_large_pages;
+using sortie::resize_for_overwrite;
 
 }  // namespace sortie::spgemm::host

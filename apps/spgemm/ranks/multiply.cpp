@@ -6,11 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include "apps/spgemm/backends.hpp"
+#include "apps/spgemm/cuda/fused/policy.hpp"
 #include "apps/spgemm/ranks/factors.hpp"
 #include "apps/spgemm/ranks/matrix_type.hpp"
 #include "apps/spgemm/ranks/product_steps.hpp"
 #include "apps/spgemm/ranks/rounds.hpp"
 #include "apps/spgemm/ranks/row_fetch.hpp"
+#include "cluster/device_share.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/cluster_spgemm.hpp"
 #include "sortie/run_report.hpp"
@@ -18,16 +21,28 @@
 namespace sortie::cluster {
 namespace {
 
-template <matrices::Scalar Value, matrices::Index Idx>
-matrices::Csr<Value, Idx> product_of(const Context& context, const matrices::Csr<Value, Idx>& a,
-                                     const matrices::Csr<Value, Idx>& b,
-                                     spgemm::Algorithm algorithm) {
-  return spgemm::multiply(context, a, b, algorithm);
-}
-template <matrices::Index Idx>
-matrices::Pattern<Idx> product_of(const Context& context, const matrices::Pattern<Idx>& a,
-                                  const matrices::Pattern<Idx>& b, spgemm::Algorithm algorithm) {
-  return spgemm::multiply_structure(context, a, b, algorithm);
+/// Columns of the sampled entries of B (cuda/fused/policy.hpp). Collective, phase "sample columns".
+template <class Matrix>
+std::vector<std::uint32_t> sample_columns(Ranks& ranks, const DividedMatrix<Matrix>& b) {
+  using namespace spgemm::cuda;
+  const auto own = static_cast<std::uint64_t>(b.block.nnz());
+  const auto entries = static_cast<std::int64_t>(ranks.sum(own));
+  std::uint64_t before = own;
+  ranks.sum_before({&before, 1});
+  std::vector<std::uint64_t> columns;
+  ranks.together("sample columns", [&] {
+    columns.resize(static_cast<std::size_t>(std::min(entries, column_samples)));
+    for (std::size_t sample = 0; sample < columns.size(); ++sample) {
+      const auto entry =
+          static_cast<std::uint64_t>(sampled_entry(entries, static_cast<std::int64_t>(sample)));
+      if (entry >= before && entry < before + own)
+        columns[sample] = static_cast<std::uint64_t>(b.block.col_idx[entry - before]);
+    }
+  });
+  ranks.reduce_all(columns, Reduction::sum);
+  std::vector<std::uint32_t> samples;
+  for (const std::uint64_t column : columns) samples.push_back(static_cast<std::uint32_t>(column));
+  return samples;
 }
 
 /// Rows begin .. end of a block, with other column numbers.
@@ -70,7 +85,7 @@ class RankProduct {
 
   RankProduct(Ranks& ranks, const Context& context, TrafficPlan& plan,
               const DividedMatrix<Matrix>& a, const DividedMatrix<Matrix>& b,
-              spgemm::Algorithm algorithm, const RowsVisit<Matrix>& visit)
+              spgemm::Algorithm algorithm, const RowsVisit<Matrix>& visit, bool on_device)
       : ranks_(ranks),
         context_(context),
         plan_(plan),
@@ -78,6 +93,7 @@ class RankProduct {
         b_(b),
         algorithm_(algorithm),
         visit_(visit),
+        on_device_(on_device),
         memory_(ranks, context),
         first_row_(a.first_rows[static_cast<std::size_t>(ranks.rank())]) {
     c_.first_rows = a.first_rows;
@@ -86,6 +102,10 @@ class RankProduct {
 
   DividedMatrix<Matrix> run() {
     if (ranks_.size() == 1) return run_alone();
+    if (on_device_) {
+      device_ = share_device(ranks_, context_);
+      samples_ = sample_columns(ranks_, b_);
+    }
     PhaseTimer finding(context_, "find rows");
     NeededRows<Matrix> needed(ranks_, context_, plan_, memory_, a_, b_);
     std::vector<std::int64_t> cuts;
@@ -114,8 +134,8 @@ class RankProduct {
   /// All rows are here.
   DividedMatrix<Matrix> run_alone() {
     const PhaseTimer timer(context_, "multiply");
-    ranks_.together("multiply",
-                    [&] { c_.block = product_of(context_, a_.block, b_.block, algorithm_); });
+    multiply(
+        [&] { c_.block = spgemm::multiply_part(context_, a_.block, b_.block, {}, algorithm_); });
     std::uint64_t products = 0;
     ranks_.together("use rows", [&] {
       if (context_.report != nullptr)
@@ -124,6 +144,22 @@ class RankProduct {
     });
     report(products, 1);
     return std::move(c_);
+  }
+
+  /// Phase "multiply": all devices at the same time.
+  template <class Work>
+  void multiply(const Work& work) {
+    if (on_device_) return ranks_.on_devices("multiply", work);
+    ranks_.together("multiply", work);
+  }
+
+  /// The context of a product of this rank: what the fetched rows leave of the memory of the host,
+  /// or this rank's part of its GPU.
+  [[nodiscard]] Context context_for(const Matrix& fetched) const {
+    if (!on_device_) return product_context(ranks_, context_, memory_, bytes_of(fetched));
+    Context of_product = context_;
+    if (device_.ranks > 1) of_product.memory_budget = std::max<std::uint64_t>(1, device_.bytes);
+    return of_product;
   }
 
   /// Requests the rows of one round: the first requests were for the rows of all rounds.
@@ -156,10 +192,9 @@ class RankProduct {
     Matrix rows;
     Matrix product;
     PhaseTimer multiplying(context_, "multiply");
-    ranks_.together("multiply", [&] {
+    multiply([&] {
       rows = rows_of(a_.block, begin, end, fetched.rows, std::move(places));
-      product = product_of(product_context(ranks_, context_, memory_, bytes_of(fetched)), rows,
-                           fetched, algorithm_);
+      product = spgemm::multiply_part(context_for(fetched), rows, fetched, samples_, algorithm_);
     });
     multiplying.stop();
     ranks_.together("use rows", [&] {
@@ -201,6 +236,9 @@ class RankProduct {
   const DividedMatrix<Matrix>& b_;
   spgemm::Algorithm algorithm_;
   const RowsVisit<Matrix>& visit_;
+  bool on_device_;
+  DeviceShare device_;
+  std::vector<std::uint32_t> samples_;  ///< of B on devices
   RankMemory memory_;
   std::int64_t first_row_;
   std::uint64_t fetched_rows_ = 0;
@@ -226,7 +264,8 @@ DividedMatrix<Matrix> multiply_rows(Ranks& ranks, const Context& context, Traffi
                                     const DividedMatrix<Matrix>& a, const DividedMatrix<Matrix>& b,
                                     spgemm::Algorithm algorithm, const RowsVisit<Matrix>& visit) {
   ranks.together("check operands", [&] { check_operands(ranks, a, b); });
-  return RankProduct<Matrix>(ranks, context, plan, a, b, algorithm, visit).run();
+  const bool on_device = on_cuda(ranks, context);
+  return RankProduct<Matrix>(ranks, context, plan, a, b, algorithm, visit, on_device).run();
 }
 
 template <matrices::Scalar Value, matrices::Index Idx>

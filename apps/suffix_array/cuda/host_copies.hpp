@@ -9,8 +9,8 @@
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/block_copy.hpp"
 #include "core/cuda/device_context.hpp"
-#include "core/cuda/pinned_memory.hpp"
 #include "core/host_runtime.hpp"
+#include "core/uninitialised_vector.hpp"
 #include "sortie/device_suffix_array.hpp"
 
 namespace sortie::suffix_array::cuda {
@@ -60,7 +60,9 @@ template <class T>
 [[nodiscard]] std::vector<T> to_host(const DeviceContext& context, const DeviceBuffer<T>& result) {
   WaitingPhase copy_out(context, "copy out", result.bytes());
   std::vector<T> host;
-  append_to_host(result.data(), result.size(), host, context.stream);
+  resize_for_overwrite(host, static_cast<std::int64_t>(result.size()));
+  copy_to_host_in_blocks(std::as_writable_bytes(std::span(host)), result.data(), context.stream,
+                         threads_of(context));
   copy_out.stop();
   return host;
 }

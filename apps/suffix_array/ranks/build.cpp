@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Suffix arrays over ranks.
+// Suffix arrays over ranks, on their hosts. On devices: device_build.cpp.
 //
 // 1. pack     Every rank receives the packed text of rank 0 (packed_text.hpp).
 // 2. sort     Each rank finds the elements of its slots in the whole text (first_sort.hpp). It
@@ -34,10 +34,13 @@
 
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/ranks/build_plan.hpp"
+#include "apps/suffix_array/ranks/device_build.hpp"
 #include "apps/suffix_array/ranks/edge_groups.hpp"
 #include "apps/suffix_array/ranks/group_sorts.hpp"
 #include "apps/suffix_array/ranks/results.hpp"
+#include "cluster/device_share.hpp"
 #include "core/phase_timer.hpp"
+#include "core/uninitialised_vector.hpp"
 #include "sortie/cluster_suffix_array.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
@@ -45,32 +48,11 @@
 namespace sortie::suffix_array::on_ranks {
 namespace {
 
+/// Steps 2 to 4.
 template <Position Pos>
-cluster::SuffixArrayShare<Pos> build(cluster::Ranks& ranks, const Context& context,
-                                     const TextView& text,
-                                     const cluster::SuffixArrayOptions& options) {
-  ranks.on_rank(0, "check text", [&] {
-    require_text<Pos>(text);
-    constexpr std::uint64_t longest = (std::uint64_t{1} << edge_number_bits) - 2;
-    if (text.size() <= longest) return;
-    throw Error(
-        ErrorKind::usage,
-        fmt::format("suffix array on ranks: found a text of {} symbols, expected at most {}",
-                    text.size(), longest));
-  });
-  Exchanges exchanges(ranks);
-  PhaseTimer pack(context, "pack");
-  cluster::RankMemory memory(ranks, static_cast<const HostContext&>(context));
-  const PackedText packed(ranks, context, memory, text, [&](std::uint64_t share) {
-    return std::max(share_memory(share, sizeof(Pos)).least,
-                    options.lcp ? 4 * sizeof(Pos) * share : 0);
-  });
-  ranks.on_rank(0, "text is read", [&] {
-    if (options.text_is_read) options.text_is_read();
-  });
-  pack.stop();
-  if (packed.size() == 0) return {};
-
+cluster::SuffixArrayShare<Pos> sort_on_host(Exchanges& exchanges, const Context& context,
+                                            cluster::RankMemory& memory, const PackedText& packed) {
+  cluster::Ranks& ranks = exchanges.ranks();
   PhaseTimer sort(context, "sort");
   const std::uint64_t own = packed.size() / static_cast<std::uint64_t>(ranks.size()) + 1;
   const std::uint64_t held = packed.bytes() + share_memory(own, sizeof(Pos)).lasting;
@@ -88,25 +70,91 @@ cluster::SuffixArrayShare<Pos> build(cluster::Ranks& ranks, const Context& conte
   finish.stop();
 
   const double imbalance = cluster::imbalance_of(ranks, share.size);
-  cluster::SuffixArrayShare<Pos> result = equal_share(exchanges, context, std::move(share));
-  if (options.lcp) result.lcp = lcp_of_share<Pos>(exchanges, context, packed, result.suffixes);
-  if (options.bwt) {
-    ranks.together("bwt", [&] {
-      const PhaseTimer timer(context, "bwt");
-      result.bwt = symbols_before<Pos>(packed, result.suffixes);
-    });
-  }
-  if (options.check) {
-    const bool by_text = ranks.least(memory.left() >= 3 * sizeof(Pos) * own) == 0;
-    check_share(exchanges, context, packed, result, options, by_text);
-  }
-  exchanges.plan().finish(context);
   if (context.report != nullptr) {
     context.report->set("imbalance", imbalance);
     context.report->set("unresolved_after_first_sort", counts[0]);
     context.report->set("unresolved_after_text_rounds", counts[1]);
     context.report->set("rounds", rounds);
   }
+  return equal_share(exchanges, context, std::move(share));
+}
+
+/// The same on the devices of the ranks.
+template <Position Pos>
+cluster::SuffixArrayShare<Pos> sort_on_devices(cluster::Ranks& ranks, const Context& context,
+                                               const cluster::RankMemory& memory,
+                                               const TextView& text) {
+  cluster::SuffixArrayShare<Pos> result;
+  const SharedText shared(ranks, memory, text);
+  const TextView& view = shared.view();
+  if (view.size() == 0) return result;
+  if (ranks.size() == 1) {
+    ranks.on_devices("build alone",
+                     [&] { result.suffixes = suffix_array::build<Pos>(context, view); });
+    return result;
+  }
+  const EntryShare own = entry_share(view.size(), ranks.size(), ranks.rank());
+  result.begin = own.begin;
+  ranks.together("memory of the share", [&] {
+    memory.require("a rank's part of the suffix array", {own.size * sizeof(Pos)});
+    resize_for_overwrite(result.suffixes, static_cast<std::int64_t>(own.size));
+  });
+  build_on_device<Pos>(ranks, context, view, result.suffixes);
+  return result;
+}
+
+template <Position Pos>
+cluster::SuffixArrayShare<Pos> build(cluster::Ranks& ranks, const Context& context,
+                                     const TextView& text,
+                                     const cluster::SuffixArrayOptions& options) {
+  ranks.on_rank(0, "check text", [&] {
+    require_text<Pos>(text);
+    constexpr std::uint64_t longest = (std::uint64_t{1} << edge_number_bits) - 2;
+    if (text.size() <= longest) return;
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("suffix array on ranks: found a text of {} symbols, expected at most {}",
+                    text.size(), longest));
+  });
+  const bool on_device = cluster::on_cuda(ranks, context);
+  Context host = context;
+  host.backend = Backend::host;
+  if (on_device) host.memory_budget = 0;  // it is of the device
+  Exchanges exchanges(ranks);
+  cluster::RankMemory memory(ranks, static_cast<const HostContext&>(host));
+  cluster::SuffixArrayShare<Pos> result;
+  if (on_device) result = sort_on_devices<Pos>(ranks, context, memory, text);
+  const auto text_is_read = [&] {
+    ranks.on_rank(0, "text is read", [&] {
+      if (options.text_is_read) options.text_is_read();
+    });
+  };
+  if (on_device && !options.lcp && !options.bwt && !options.check) {
+    text_is_read();
+  } else {
+    PhaseTimer pack(context, "pack");
+    const PackedText packed(ranks, host, memory, text, [&](std::uint64_t share) {
+      return std::max(on_device ? std::uint64_t{0} : share_memory(share, sizeof(Pos)).least,
+                      options.lcp ? 4 * sizeof(Pos) * share : std::uint64_t{0});
+    });
+    text_is_read();
+    pack.stop();
+    if (packed.size() == 0) return {};
+    if (!on_device) result = sort_on_host<Pos>(exchanges, host, memory, packed);
+    if (options.lcp) result.lcp = lcp_of_share<Pos>(exchanges, host, packed, result.suffixes);
+    if (options.bwt) {
+      ranks.together("bwt", [&] {
+        const PhaseTimer timer(context, "bwt");
+        result.bwt = symbols_before<Pos>(packed, result.suffixes);
+      });
+    }
+    if (options.check) {
+      const std::uint64_t own = packed.size() / static_cast<std::uint64_t>(ranks.size()) + 1;
+      const bool by_text = ranks.least(memory.left() >= 3 * sizeof(Pos) * own) == 0;
+      check_share(exchanges, host, packed, result, options, by_text);
+    }
+  }
+  exchanges.plan().finish(context);
   return result;
 }
 

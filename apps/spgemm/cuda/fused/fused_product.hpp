@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "apps/spgemm/backends.hpp"
@@ -164,10 +165,11 @@ class FusedProduct {
   using Entries = DeviceEntries<Value, Column>;
 
   /// Counts the products. The arrays of `a` and `b` must outlive this object.
+  /// \param samples  columns of the sampled entries of a larger B (policy.hpp); empty: those of `b`
   /// \pre fits_fused_product<Value>(a.rows, b.cols)
   FusedProduct(const DeviceContext& context, const DeviceCsrView<Value>& a,
-               const DeviceCsrView<Value>& b)
-      : context_(context), a_(a), b_(b) {
+               const DeviceCsrView<Value>& b, std::span<const std::uint32_t> samples = {})
+      : context_(context), a_(a), b_(b), samples_(samples, context.stream) {
     DevicePhase phase(context, "analysis");
     row_ptr_ = DeviceBuffer<std::int64_t>(a.rows + 1, context.stream);
     if (a.nnz == 0 || b.nnz == 0) {
@@ -271,7 +273,8 @@ class FusedProduct {
   Entries multiply_rows(std::int64_t rows, const RowBins& bins, std::int64_t* row_ptr) {
     const cudaStream_t stream = context_.stream;
     DevicePhase counting(context_, "counting");
-    ProductOperands<Value> operands{a_, b_};
+    ProductOperands<Value> operands{a_, b_, samples_.data(),
+                                    static_cast<std::int64_t>(samples_.size())};
     operands.a.row_ptr += next_row_;
     operands.a.rows = rows;
 
@@ -291,6 +294,7 @@ class FusedProduct {
   const DeviceContext& context_;
   DeviceCsrView<Value> a_;
   DeviceCsrView<Value> b_;
+  DeviceBuffer<std::uint32_t> samples_;
   std::uint64_t budget_ = 0;    ///< bytes
   std::uint64_t reserved_ = 0;  ///< bytes of the budget for arrays that live as long as this object
   DeviceBuffer<std::uint64_t> products_;  ///< of each row; scratch behind them

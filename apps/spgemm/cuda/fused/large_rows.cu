@@ -17,25 +17,13 @@ namespace {
 /// Counters of sampled entries, one per column group of 1024 columns.
 constexpr int kCounters = max_fused_columns / 1024;
 constexpr int kBoundsThreads = 1024;
-/// Entries of B that are sampled to divide the columns: 256 per panel. Panels need not be exact:
-/// tasks are made of as many panels as are known from counting to fit.
-constexpr std::int64_t kSamplesPerThread = 16;
-constexpr std::int64_t kSamples = kSamplesPerThread * kBoundsThreads;
+constexpr std::int64_t kSamplesPerThread = column_samples / kBoundsThreads;
 
 /// Alignment of the arrays in LargeRows::storage, in bytes.
 constexpr std::size_t kAlignment = 256;
 
-/// Pseudo-random.
-__device__ __forceinline__ std::uint32_t hash(std::uint32_t number) {
-  number *= 0x9e3779b9u;
-  number ^= number >> 15;
-  number *= 0x85ebca6bu;
-  return number ^ number >> 13;
-}
-
 // One thread block. Panel p begins at the first column group with at least p / 64 of the sampled
-// entries of B before it. One entry is sampled at a pseudo-random place of each of kSamples equal
-// parts of the entries; of fewer entries, all are taken.
+// entries of B before it.
 //
 //   counters[g]   shared: samples in column group g; after the scan, samples in groups before g
 //   thread t      column groups 8t .. 8t + 7; then threads 0 .. 63 each search for one panel
@@ -47,16 +35,12 @@ __global__ void __launch_bounds__(kBoundsThreads)
   __shared__ std::uint32_t counters[kCounters];
   __shared__ std::uint32_t warp_sums[kBoundsThreads / 32];
   for (int i = static_cast<int>(threadIdx.x); i < kCounters; i += kBoundsThreads) counters[i] = 0;
-  const std::int64_t samples = min(nnz, kSamples);
-  const std::int64_t part = nnz / max(samples, std::int64_t{1});
+  const std::int64_t samples = min(nnz, column_samples);
   std::uint32_t found[kSamplesPerThread];  // all loads are in flight at once
 #pragma unroll
   for (int i = 0; i < kSamplesPerThread; ++i) {
     const std::int64_t sample = i * kBoundsThreads + static_cast<std::int64_t>(threadIdx.x);
-    const std::uint64_t random = hash(static_cast<std::uint32_t>(sample));
-    const std::uint64_t range = min(part, std::int64_t{1} << 31);
-    const auto offset = static_cast<std::int64_t>(random * range >> 32);
-    found[i] = sample < samples ? col_idx[sample * part + offset] / 1024 : kCounters;
+    found[i] = sample < samples ? col_idx[sampled_entry(nnz, sample)] / 1024 : kCounters;
   }
   __syncthreads();
 #pragma unroll
@@ -195,8 +179,10 @@ LargeRows plan_large_rows(const ProductOperands<Value>& operands, const RowBins&
   check_cuda(cudaMemsetAsync(rows.counters, 0, sizeof(LargeRowCounters), stream));
   rows.bitmaps = DeviceBuffer<std::uint32_t>(bitmap_words, stream);
   if (panel_rows == 0) return rows;
+  const bool sampled = operands.samples != nullptr;
   find_panel_bounds_kernel<<<1, kBoundsThreads, 0, stream>>>(
-      operands.b.col_idx, operands.b.nnz,
+      sampled ? operands.samples : operands.b.col_idx,
+      sampled ? operands.sample_count : operands.b.nnz,
       static_cast<std::uint32_t>((operands.b.cols + 1023) / 1024), rows.panel_bounds);
   check_cuda(cudaGetLastError());
   return rows;

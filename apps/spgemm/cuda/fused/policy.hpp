@@ -103,6 +103,28 @@ inline constexpr std::array<TaskClass, 6> task_classes{{
   return number;
 }
 
+// Samples of B's entries, which divide the columns of C into panels. The order in which a row of more
+// than 6144 entries is summed depends on them. Where B has only the rows that A asks for, as on
+// ranks, they are those of the whole B.
+
+/// Entries that are sampled: 256 per panel. Panels need not be exact: tasks are made of as many panels
+/// as are known from counting to fit.
+inline constexpr std::int64_t column_samples = 16384;
+
+/// Number of the entry of B that is sample `sample` of min(nnz, column_samples): at a pseudo-random
+/// place of each of equal parts of the entries; of fewer entries, all are taken.
+[[nodiscard]] constexpr std::int64_t sampled_entry(std::int64_t nnz, std::int64_t sample) {
+  const std::int64_t part = nnz < column_samples ? 1 : nnz / column_samples;
+  auto random = static_cast<std::uint32_t>(sample);
+  random *= 0x9e3779b9u;
+  random ^= random >> 15;
+  random *= 0x85ebca6bu;
+  random ^= random >> 13;
+  const std::int64_t range = part < (std::int64_t{1} << 31) ? part : std::int64_t{1} << 31;
+  return sample * part +
+         static_cast<std::int64_t>(std::uint64_t{random} * static_cast<std::uint64_t>(range) >> 32);
+}
+
 // Slots of the staging buffers. Small and medium rows may be computed before row_ptr of C is known.
 // Each such row is written to its own range of consecutive slots and copied to C later.
 

@@ -20,6 +20,9 @@ template <class Value>
 struct ProductOperands {
   DeviceCsrView<Value> a;  ///< row_ptr from the first of the rows on
   DeviceCsrView<Value> b;
+  /// Columns of the sampled entries (policy.hpp); null: those of `b`
+  const std::uint32_t* samples = nullptr;
+  std::int64_t sample_count = 0;
 };
 
 /// Destination of the corresponding rows of C; row_ptr is already computed.

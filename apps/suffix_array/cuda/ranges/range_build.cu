@@ -40,6 +40,7 @@
 #include <array>
 #include <limits>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -51,13 +52,13 @@
 #include "apps/suffix_array/cuda/text/pack.hpp"
 #include "core/background_task.hpp"
 #include "core/cuda/arriving_copy.hpp"
+#include "core/cuda/block_copy.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_pool.hpp"
-#include "core/cuda/pinned_memory.hpp"
-#include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
+#include "core/uninitialised_vector.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "sortie/device_suffix_array.hpp"
 #include "sortie/error.hpp"
@@ -67,6 +68,11 @@ namespace {
 
 /// Bytes that do not grow with the text: scratch of the sorts, candidates for borders, tables.
 constexpr std::uint64_t constant = std::uint64_t{3} << 20;
+
+/// A part that is alone on its device is sorted in so many ranges, so that the first is copied to the
+/// host beside the sort of the second. Each range takes a pass over the text: 14 ms for 10^9 symbols on
+/// an H100, and the copy of 5 * 10^8 entries 100 ms. Parts that share a device overlap each other.
+constexpr std::uint64_t ranges_a_part = 2;
 
 template <class Index>
 constexpr std::uint64_t list_entry = SuffixGroups<Index>::bytes_a_member;
@@ -112,8 +118,8 @@ std::uint64_t bytes_to_sort(const TextShape& shape, const RangePlan& plan) {
   const std::uint64_t chunk = std::max(least_searched_chunk, shape.symbols / searched_chunks + 1);
   const std::uint64_t set = chunk / 16 * sizeof(Index);
   return packed_bytes(shape) +
-         DifferenceCover::most_positions(plan.cover_order, shape.symbols) * sizeof(Index) + set +
-         plan.members * member_bytes<Index>(shape) + constant;
+         DifferenceCover::most_positions(plan.cover_order, shape.symbols) * sizeof(Index) +
+         shape.sorts * (set + plan.members * member_bytes<Index>(shape)) + constant;
 }
 
 /// The plan with a given cover and the smallest ranges.
@@ -151,59 +157,83 @@ DeviceBuffer<Pos> with_width(DeviceBuffer<Index> positions, cudaStream_t stream)
   }
 }
 
-/// Copies the ranges of a suffix array to the host, on a stream and a thread of its own: the copy
-/// of a range overlaps the sort of the next. The page faults of the host's memory are parallel to
-/// the sort, too.
+/// Copies the ranges of a suffix array to the host, on a stream and threads of its own: the copy of a
+/// range overlaps the sort of the next.
 ///
-/// Memory: the range that is being copied, and 8 MiB page-locked.
+/// Memory: the range that is being copied.
 template <Position Pos>
 class RangesToHost {
  public:
-  /// \param symbols  entries of the suffix array
-  RangesToHost(const DeviceContext& context, std::uint64_t symbols)
-      : device_(context.device), work_stream_(context.stream), copier_(symbols * sizeof(Pos)) {
-    suffixes_.reserve(symbols);
-    work_.emplace(
-        [memory = suffixes_.data(), symbols] { touch_new_memory(memory, symbols * sizeof(Pos)); });
-  }
+  /// \param entries  memory for all
+  RangesToHost(const DeviceContext& context, std::span<Pos> entries)
+      : device_(context.device),
+        threads_(threads_of(context)),
+        work_stream_(context.stream),
+        entries_(entries) {}
 
+  /// Takes the page faults of the memory beside later work. \pre start() was not called
+  void touch() {
+    work_.emplace([entries = entries_] { touch_new_memory(entries.data(), entries.size_bytes()); });
+  }
   /// Waits for the copy of the previous range and frees the range. Rethrows errors of the copy.
   void wait() {
     if (work_) work_->wait();
     work_.reset();
     range_.reset();
   }
-  /// Starts the copy of a range, ordered after the work that is on the context's stream now.
+  /// Starts the copy of a range, of which the first `skipped` entries are left out, and those beyond
+  /// the memory. Ordered after the work that is on the context's stream now.
   /// \pre wait() was called since the last start()
-  void start(DeviceBuffer<Pos> range) {
+  void start(DeviceBuffer<Pos> range, std::uint64_t skipped = 0) {
     range_ = std::move(range);
+    const std::uint64_t count = std::min<std::uint64_t>(
+        range_.size() - std::min(range_.size(), skipped), entries_.size() - done_);
+    const std::span<Pos> to = entries_.subspan(done_, count);
+    done_ += count;
     check_cuda(cudaEventRecord(sorted_.get(), work_stream_));
     check_cuda(cudaStreamWaitEvent(stream_.get(), sorted_.get(), 0));
-    work_.emplace([this] {
+    work_.emplace([this, to, skipped] {
       check_cuda(cudaSetDevice(device_));
-      copier_.copy(range_.data(), range_.bytes(), stream_.get(), [this](auto chunk) {
-        const Pos* const items = reinterpret_cast<const Pos*>(chunk.data());
-        suffixes_.insert(suffixes_.end(), items, items + chunk.size() / sizeof(Pos));
-      });
+      copy_to_host_in_blocks(std::as_writable_bytes(to), range_.data() + skipped, stream_.get(),
+                             threads_);
     });
-  }
-  /// All ranges, in the order of the calls of start().
-  [[nodiscard]] std::vector<Pos> finish() {
-    wait();
-    return std::move(suffixes_);
   }
 
  private:
   int device_;
+  int threads_;
   cudaStream_t work_stream_;
-  ChunkCopier copier_;
-  std::vector<Pos> suffixes_;
+  std::span<Pos> entries_;
+  std::uint64_t done_ = 0;  ///< entries whose copy has been started
   DeviceBuffer<Pos> range_;
   CudaEvent sorted_ = make_event();
   CudaStream stream_ = make_stream();
   /// Last: its destructor waits for the thread, which uses the other members.
   std::optional<BackgroundTask> work_;
 };
+
+/// Sorts ranges, one after the other.
+template <Position Index>
+void sort_ranges(const DeviceContext& context, const SuffixOrder<Index>& order,
+                 std::uint64_t symbols, const std::vector<SuffixRange>& ranges,
+                 const RangeSink<Index>& sink) {
+  RangeFigures figures;
+  std::uint64_t done = 0;
+  std::uint64_t all = 0;
+  for (const SuffixRange& range : ranges) all += range.members;
+  for (const SuffixRange& range : ranges) {
+    WaitingPhase sorting(context, "ranges");
+    DeviceBuffer<Index> suffixes = sort_range(order, symbols, range, figures, context.stream);
+    sorting.stop();
+    sink(std::move(suffixes));
+    done += range.members;
+    if (context.progress) context.progress("ranges", done, all);
+  }
+  if (context.report == nullptr) return;
+  context.report->set("ranges", std::uint64_t{ranges.size()});
+  context.report->set("unresolved_after_first_sort", figures.unresolved_after_first_sort);
+  context.report->set("compared", figures.compared);
+}
 
 /// Builds with positions of type Index on the device, in one step if that fits, else in ranges.
 /// \param in_one_step  to_result(DeviceBuffer<Pos>)
@@ -228,7 +258,10 @@ auto build_by(const DeviceContext& context, const TextView& text, const InOneSte
       if (error.kind() != ErrorKind::out_of_memory) throw;
     }
   }
-  RangesToHost<Pos> host(context, text.size());
+  std::vector<Pos> entries;
+  resize_for_overwrite(entries, static_cast<std::int64_t>(text.size()));
+  RangesToHost<Pos> host(context, entries);
+  host.touch();
   build_in_ranges<Index>(context, text, sizeof(Pos), [&](DeviceBuffer<Index> positions) {
     WaitingPhase copy_out(context, "copy out", positions.size() * sizeof(Pos));
     host.wait();
@@ -236,7 +269,12 @@ auto build_by(const DeviceContext& context, const TextView& text, const InOneSte
     copy_out.stop();
   });
   const PhaseTimer copy_out(context, "copy out");
-  return in_ranges(host.finish());
+  host.wait();
+  return in_ranges(std::move(entries));
+}
+
+Error too_many_symbols() {
+  return {ErrorKind::usage, "suffix array: found more symbols than 32-bit positions can address"};
 }
 
 /// The same with the narrowest positions that address the text.
@@ -248,8 +286,7 @@ auto build_with(const DeviceContext& call, const TextView& text, const InOneStep
   if constexpr (sizeof(Pos) == sizeof(std::uint64_t)) {
     return build_by<Pos, std::uint64_t>(call, text, in_one_step, in_ranges);
   }
-  throw Error(ErrorKind::usage,
-              "suffix array: found more symbols than 32-bit positions can address");
+  throw too_many_symbols();
 }
 
 }  // namespace
@@ -278,14 +315,14 @@ RangePlan plan_ranges(const TextShape& shape, std::uint64_t budget) {
   for (std::uint32_t order = least_cover_order; order <= greatest_cover_order; ++order) {
     if (bytes_in_ranges<Index>(shape, least_plan(shape, order)) > budget) continue;
     const std::uint64_t rest = budget - bytes_to_sort<Index>(shape, {order, 0});
-    return {order, std::min(shape.symbols, rest / member_bytes<Index>(shape))};
+    return {order, std::min(shape.symbols, rest / (shape.sorts * member_bytes<Index>(shape)))};
   }
   throw out_of_memory_error("the suffix array in ranges", least_bytes<Index>(shape), budget);
 }
 
 template <Position Index>
-void build_in_ranges(const DeviceContext& context, const TextView& view, int kept,
-                     const RangeSink<Index>& sink, const std::optional<RangePlan>& given) {
+OrderedText<Index> order_text(const DeviceContext& context, const TextView& view, int kept,
+                              const PartCounts& parts, const std::optional<RangePlan>& given) {
   const cudaStream_t stream = context.stream;
   const std::uint64_t symbols = view.size();
   // A part of the free memory is left out: the pool grows in large blocks, and fragments.
@@ -294,54 +331,53 @@ void build_in_ranges(const DeviceContext& context, const TextView& view, int kep
   const std::uint64_t usable = free - std::min(free, gaps);
   const std::uint64_t budget =
       context.memory_budget == 0 ? usable : std::min(context.memory_budget, usable);
-  const bool tight = !given && budget == usable;
-  const auto plan_for = [&](int bits) {
-    const TextShape shape{symbols, view.separators.size(), bits, kept};
-    return given ? *given : plan_ranges<Index>(shape, budget);
-  };
+  TextShape shape{symbols, view.separators.size(), 1, kept, parts.on_device};
+  OrderedText<Index> text;
   // Checks the memory for the fewest bits a symbol, before the text is copied.
-  RangePlan plan = plan_for(1);
-  PackedText packed;
+  text.plan = given ? *given : plan_ranges<Index>(shape, budget);
   {
     const Inputs<Index> inputs(context, "the text", view, {});
     WaitingPhase packing(context, "pack", 2 * symbols);
     const MarkedText marked = mark_separators(inputs.text(), stream);
     const PrefixCode code = without_rare_letters(plan_first_sort(marked, 32, stream));
-    plan = plan_for(symbol_bits(code));
-    packed = pack_text(marked, code, stream);
+    shape.bits = symbol_bits(code);
+    if (!given) text.plan = plan_ranges<Index>(shape, budget);
+    text.packed = pack_text(marked, code, stream);
     packing.stop();
   }
-  packed.stream.first_symbols = 0;  // no sort by this code
-  const SymbolStream& text = packed.stream;
+  text.packed.stream.first_symbols = 0;  // no sort by this code
 
+  // Closing the gaps takes 50 to 100 ms, and is of no use where the memory suffices for the arrays of
+  // all steps, one beside the other.
+  const std::uint64_t part =
+      symbols / parts.all / (parts.on_device == 1 ? ranges_a_part : 1) / 8 * 9 + 1;
+  const RangePlan plan{text.plan.cover_order, std::min(text.plan.members, part)};
+  const std::uint64_t all_steps =
+      bytes_to_sort<Index>(shape, plan) +
+      DifferenceCover::most_positions(plan.cover_order, symbols) * bytes_a_sample<Index>() +
+      2 * symbols + view.separators.size_bytes();
+  const bool tight = !given && budget == usable && (parts.all == 1 || all_steps > budget);
   WaitingPhase ranking(context, "cover");
   if (tight) close_gaps(stream);
-  const RankedCover<Index> cover = rank_cover<Index>(text, symbols, plan.cover_order, stream);
+  text.cover = rank_cover<Index>(text.packed.stream, symbols, text.plan.cover_order, stream);
   if (tight) close_gaps(stream);
   ranking.stop();
-
-  const SuffixOrder<Index> order{text, cover.view};
-  WaitingPhase cutting(context, "borders");
-  const std::vector<SuffixRange> ranges = find_ranges(order, symbols, plan.members, stream);
-  cutting.stop();
-
-  RangeFigures figures;
-  std::uint64_t done = 0;
-  for (const SuffixRange& range : ranges) {
-    WaitingPhase sorting(context, "ranges");
-    DeviceBuffer<Index> suffixes = sort_range(order, symbols, range, figures, stream);
-    sorting.stop();
-    sink(std::move(suffixes));
-    done += range.members;
-    if (context.progress) context.progress("ranges", done, symbols);
-  }
   if (context.report != nullptr) {
-    context.report->set("ranges", std::uint64_t{ranges.size()});
-    context.report->set("cover_period", std::uint64_t{cover.view.period});
-    context.report->set("cover_rounds", cover.rounds);
-    context.report->set("unresolved_after_first_sort", figures.unresolved_after_first_sort);
-    context.report->set("compared", figures.compared);
+    context.report->set("cover_period", std::uint64_t{text.cover.view.period});
+    context.report->set("cover_rounds", text.cover.rounds);
   }
+  return text;
+}
+
+template <Position Index>
+void build_in_ranges(const DeviceContext& context, const TextView& view, int kept,
+                     const RangeSink<Index>& sink, const std::optional<RangePlan>& given) {
+  const OrderedText<Index> text = order_text<Index>(context, view, kept, {}, given);
+  WaitingPhase cutting(context, "borders");
+  const std::vector<SuffixRange> ranges =
+      find_ranges(text.order(), view.size(), text.plan.members, context.stream);
+  cutting.stop();
+  sort_ranges(context, text.order(), view.size(), ranges, sink);
 }
 
 template <Position Pos>
@@ -363,10 +399,95 @@ ArrivingArray<Pos> build_arriving(const Context& context, const TextView& text) 
       [](std::vector<Pos> suffixes) { return ArrivingArray<Pos>(std::move(suffixes)); });
 }
 
+namespace {
+
+/// Positions of type Index on the device.
+template <Position Pos, Position Index>
+class DevicePartBuilder final : public PartBuilder<Pos> {
+ public:
+  DevicePartBuilder(const DeviceContext& context, const TextView& text, const PartCounts& parts,
+                    const std::optional<RangePlan>& plan)
+      : symbols_(text.size()),
+        is_alone_(parts.on_device == 1),
+        text_(order_text<Index>(context, text, sizeof(Pos), parts, plan)) {
+    // Other threads use other streams.
+    check_cuda(cudaStreamSynchronize(context.stream));
+  }
+
+  [[nodiscard]] std::uint64_t most_members() const override { return text_.plan.members; }
+
+  [[nodiscard]] std::vector<std::uint64_t> count(const Context& context, const CandidateDraw& draw,
+                                                 std::uint64_t first,
+                                                 std::uint64_t end) const override {
+    const DeviceCall call(context);
+    WaitingPhase cutting(call, "borders");
+    return RangeCandidates<Index>(text_.order(), symbols_, draw, call.stream).count(first, end);
+  }
+
+  std::uint64_t build(const Context& context, const CandidateDraw& draw,
+                      std::span<const std::uint64_t> counts, std::uint64_t first,
+                      std::span<Pos> entries) const override {
+    if (entries.empty()) return 0;
+    const DeviceCall call(context);
+    std::vector<SuffixRange> own;
+    std::uint64_t skipped = 0;
+    std::uint64_t before = 0;
+    const RangeCandidates<Index> candidates(text_.order(), symbols_, draw, call.stream);
+    for (const SuffixRange& piece : candidates.pieces(counts)) {
+      const std::uint64_t behind = before + piece.members;
+      if (behind > first && before < first + entries.size()) {
+        if (own.empty()) skipped = first - before;
+        own.push_back(piece);
+      }
+      before = behind;
+    }
+    std::uint64_t sorted = 0;
+    std::uint64_t largest = 0;
+    for (const SuffixRange& piece : own) {
+      sorted += piece.members;
+      largest = std::max(largest, piece.members);
+    }
+    const std::uint64_t wanted = is_alone_ ? sorted / ranges_a_part + largest : sorted;
+    const std::uint64_t most = std::clamp(wanted, largest, std::max(largest, most_members()));
+    RangesToHost<Pos> host(call, entries);
+    sort_ranges<Index>(
+        call, text_.order(), symbols_, join_ranges(own, most), [&](DeviceBuffer<Index> positions) {
+          WaitingPhase copy_out(call, "copy out", positions.size() * sizeof(Pos));
+          host.wait();
+          host.start(with_width<Pos>(std::move(positions), call.stream), std::exchange(skipped, 0));
+          copy_out.stop();
+        });
+    const PhaseTimer copy_out(call, "copy out");
+    host.wait();
+    return sorted;
+  }
+
+ private:
+  std::uint64_t symbols_;
+  bool is_alone_;
+  OrderedText<Index> text_;
+};
+
+}  // namespace
+
+template <Position Pos>
+std::unique_ptr<PartBuilder<Pos>> make_part_builder(const Context& context, const TextView& text,
+                                                    const PartCounts& parts,
+                                                    const std::optional<RangePlan>& plan) {
+  const DeviceCall call(context);
+  if (text.size() <= max_symbols<std::uint32_t>)
+    return std::make_unique<DevicePartBuilder<Pos, std::uint32_t>>(call, text, parts, plan);
+  if constexpr (sizeof(Pos) == sizeof(std::uint64_t))
+    return std::make_unique<DevicePartBuilder<Pos, std::uint64_t>>(call, text, parts, plan);
+  throw too_many_symbols();
+}
+
 SORTIE_FOR_BOTH_POSITIONS(bytes_in_ranges);
 SORTIE_FOR_BOTH_POSITIONS(least_bytes);
 SORTIE_FOR_BOTH_POSITIONS(plan_ranges);
+SORTIE_FOR_BOTH_POSITIONS(order_text);
 SORTIE_FOR_BOTH_POSITIONS(build_in_ranges);
+SORTIE_FOR_BOTH_POSITIONS(make_part_builder);
 SORTIE_FOR_BOTH_POSITIONS(build_prefix_doubling);
 SORTIE_FOR_BOTH_POSITIONS(build_arriving);
 

@@ -6,11 +6,14 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
 #include "apps/suffix_array/cuda/ranges/suffix_order.cuh"
+#include "apps/suffix_array/cuda/text/pack.hpp"
 #include "apps/suffix_array/cuda/text/symbol_stream.cuh"
+#include "apps/suffix_array/part_builder.hpp"
 #include "core/cuda/device_context.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/suffix_array.hpp"
@@ -24,12 +27,7 @@ struct TextShape {
   int bits = 9;  ///< bits of a symbol of the packed text: 1 to 9
   /// Bytes that the receiver of a range keeps for each of its suffixes while the next is sorted.
   int kept = 0;
-};
-
-/// How a suffix array is built in ranges: consecutive parts of it, each sorted independently.
-struct RangePlan {
-  std::uint32_t cover_order = 0;  ///< order of the DifferenceCover
-  std::uint64_t members = 0;      ///< most suffixes of a range, at least 1
+  std::uint64_t sorts = 1;  ///< ranges that are sorted at a time
 };
 
 /// Orders of covers that plans use. The least one needs the fewest symbols for a comparison, 181;
@@ -118,11 +116,35 @@ struct SuffixRange {
 [[nodiscard]] std::vector<SuffixRange> join_ranges(const std::vector<SuffixRange>& parts,
                                                    std::uint64_t most);
 
+/// Suffixes drawn at random, one from each of equal ranges of the text, and sorted: the borders of
+/// pieces of the suffix array. All suffixes differ, so every text can be divided, also one of a
+/// single repeated letter.
+///
+/// Memory: less than 512 KiB.
+template <Position Index>
+class RangeCandidates {
+ public:
+  /// \param symbols  symbols of the text, at least 1
+  RangeCandidates(const SuffixOrder<Index>& order, std::uint64_t symbols, const CandidateDraw& draw,
+                  cudaStream_t stream);
+
+  /// Counts the suffixes at positions [first, end) in each piece. Waits for the stream.
+  /// Complexity: O((end - first) log c) for c candidates.
+  [[nodiscard]] std::vector<std::uint64_t> count(std::uint64_t first, std::uint64_t end) const;
+  /// The pieces. Waits for the stream. \param counts  of all suffixes in each
+  [[nodiscard]] std::vector<SuffixRange> pieces(std::span<const std::uint64_t> counts) const;
+
+ private:
+  SuffixOrder<Index> order_;
+  cudaStream_t stream_;
+  std::vector<Index> candidates_;  ///< as drawn
+  DeviceBuffer<Index> positions_;  ///< sorted
+  DeviceBuffer<std::uint64_t> windows_;
+};
+
 /// Divides the suffix array, before it is built, into ranges of at most `most_members`.
 ///
-/// Candidates are drawn at random, one from each of equal ranges of the text, and sorted. All
-/// suffixes between two neighbouring candidates are counted, and neighbouring counts are joined.
-/// All suffixes differ, so every text can be divided, also one of a single repeated letter.
+/// All suffixes between two neighbouring candidates are counted, and neighbouring counts are joined.
 ///
 /// \param symbols  symbols of the text, at least 1
 /// Waits for the stream twice, and again in the unlikely case that a range is too large.
@@ -149,6 +171,24 @@ template <Position Index>
 [[nodiscard]] DeviceBuffer<Index> sort_range(const SuffixOrder<Index>& order, std::uint64_t symbols,
                                              const SuffixRange& range, RangeFigures& figures,
                                              cudaStream_t stream);
+
+/// A text on a device of which any two suffixes can be compared.
+template <Position Index>
+struct OrderedText {
+  PackedText packed;
+  RankedCover<Index> cover;
+  RangePlan plan;
+
+  [[nodiscard]] SuffixOrder<Index> order() const { return {packed.stream, cover.view}; }
+};
+
+/// Steps 1 and 2 of a construction in ranges (range_build.cu).
+/// \param given  instead of the plan for the memory of the device
+/// \throws Error (out_of_memory)  names the fewest bytes required, before any sort; (device)
+template <Position Index>
+[[nodiscard]] OrderedText<Index> order_text(const DeviceContext& context, const TextView& text,
+                                            int kept, const PartCounts& parts,
+                                            const std::optional<RangePlan>& given);
 
 /// Receives the suffix array, one range after the other.
 template <Position Index>

@@ -51,16 +51,15 @@ constexpr std::uint64_t most_candidates = 4095;
 /// Candidates for each range: ranges are then filled to 97 %.
 constexpr std::uint64_t candidates_a_range = 32;
 constexpr std::uint64_t least_candidates = 256;
-/// Most attempts to draw candidates; each one is almost certain to succeed.
-constexpr std::uint64_t most_draws = 8;
 
-// Every thread visits the text in strides of the grid. For each suffix it finds the number of
+// Every thread visits positions [first, end) in strides of the grid. For each suffix it finds the number of
 // candidates that are not after it: by windows in shared memory, and among candidates with the same
 // window by whole suffixes. Counts are accumulated per block and added to the totals at its end.
 template <class Index>
 __global__ void __launch_bounds__(element_threads)
-    count_between_kernel(SuffixOrder<Index> order, std::uint64_t symbols, const Index* candidates,
-                         const std::uint64_t* windows, unsigned count, unsigned long long* counts) {
+    count_between_kernel(SuffixOrder<Index> order, std::uint64_t first, std::uint64_t end,
+                         const Index* candidates, const std::uint64_t* windows, unsigned count,
+                         unsigned long long* counts) {
   extern __shared__ std::uint64_t shared_windows[];
   auto* const shared_counts = reinterpret_cast<std::uint32_t*>(shared_windows + count);
   for (unsigned i = threadIdx.x; i < count; i += element_threads) shared_windows[i] = windows[i];
@@ -68,8 +67,8 @@ __global__ void __launch_bounds__(element_threads)
   __syncthreads();
 
   const std::uint64_t stride = std::uint64_t{gridDim.x} * element_threads;
-  for (std::uint64_t at = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x; at < symbols;
-       at += stride) {
+  for (std::uint64_t at = first + std::uint64_t{blockIdx.x} * element_threads + threadIdx.x;
+       at < end; at += stride) {
     const auto position = static_cast<Index>(at);
     const auto window = order.text.template window<std::uint64_t>(at);
     unsigned begin = first_true(0U, count, [&](unsigned i) { return shared_windows[i] >= window; });
@@ -101,52 +100,14 @@ std::vector<Index> draw_positions(std::uint64_t symbols, std::uint64_t count, st
   return positions;
 }
 
-/// Divides the suffix array at the candidates.
 template <class Index>
-std::vector<SuffixRange> count_between(const SuffixOrder<Index>& order, std::uint64_t symbols,
-                                       std::vector<Index> candidates, cudaStream_t stream) {
-  const std::uint64_t count = candidates.size();
-  DeviceBuffer<Index> positions(candidates, stream);
-  call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
-    return cub::DeviceMergeSort::SortKeys(scratch, bytes, positions.data(), count,
-                                          IsBefore<Index>{order, 0}, stream);
-  });
-  DeviceBuffer<std::uint64_t> windows(count, stream);
-  const auto write_window = [text = order.text, positions = positions.data(),
+void write_windows(const SymbolStream& text, const DeviceBuffer<Index>& positions,
+                   DeviceBuffer<std::uint64_t>& windows, cudaStream_t stream) {
+  const auto write_window = [text, positions = positions.data(),
                              windows = windows.data()] __device__(Index i) {
     windows[i] = text.template window<std::uint64_t>(positions[i]);
   };
-  for_each_item<Index>(count, write_window, stream);
-  DeviceBuffer<unsigned long long> device_counts(count + 1, stream);
-  check_cuda(cudaMemsetAsync(device_counts.data(), 0, device_counts.bytes(), stream));
-  const std::size_t shared_bytes =
-      count * sizeof(std::uint64_t) + (count + 1) * sizeof(std::uint32_t);
-  // Enough to fill the largest GPU; no block counts 2^32 suffixes.
-  constexpr std::uint64_t least_blocks = 1024;
-  const std::uint64_t blocks =
-      std::min<std::uint64_t>((symbols + element_threads - 1) / element_threads,
-                              std::max<std::uint64_t>(least_blocks, symbols >> 30));
-  count_between_kernel<<<static_cast<unsigned>(blocks), element_threads, shared_bytes, stream>>>(
-      order, symbols, positions.data(), windows.data(), static_cast<unsigned>(count),
-      device_counts.data());
-  check_cuda(cudaGetLastError());
-
-  std::vector<unsigned long long> counts(count + 1);
-  device_counts.copy_to(counts);
-  positions.copy_to(candidates);
-  std::vector<std::uint64_t> host_windows(count);
-  windows.copy_to(host_windows);
-  check_cuda(cudaStreamSynchronize(stream));
-  // Piece i holds the suffixes from candidate i - 1 on and before candidate i.
-  std::vector<SuffixRange> pieces(count + 1);
-  pieces.front().first = true;
-  pieces.back().last = true;
-  for (std::size_t i = 0; i < count; ++i) {
-    pieces[i].end = pieces[i + 1].begin = candidates[i];
-    pieces[i].end_window = pieces[i + 1].begin_window = host_windows[i];
-  }
-  for (std::size_t i = 0; i <= count; ++i) pieces[i].members = counts[i];
-  return pieces;
+  for_each_item<Index>(windows.size(), write_window, stream);
 }
 
 /// Tests whether a suffix lies in a range; mostly by one read of the text.
@@ -323,19 +284,81 @@ std::vector<SuffixRange> join_ranges(const std::vector<SuffixRange>& parts, std:
 }
 
 template <Position Index>
+RangeCandidates<Index>::RangeCandidates(const SuffixOrder<Index>& order, std::uint64_t symbols,
+                                        const CandidateDraw& draw, cudaStream_t stream)
+    : order_(order),
+      stream_(stream),
+      candidates_(draw_positions<Index>(symbols, std::min({draw.count, most_candidates, symbols}),
+                                        draw.number)),
+      positions_(candidates_, stream),
+      windows_(candidates_.size(), stream) {
+  const std::uint64_t count = candidates_.size();
+  call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceMergeSort::SortKeys(scratch, bytes, positions_.data(), count,
+                                          IsBefore<Index>{order, 0}, stream);
+  });
+  write_windows(order.text, positions_, windows_, stream);
+}
+
+template <Position Index>
+std::vector<std::uint64_t> RangeCandidates<Index>::count(std::uint64_t first,
+                                                         std::uint64_t end) const {
+  const std::uint64_t count = candidates_.size();
+  std::vector<unsigned long long> counts(count + 1);
+  if (first < end) {
+    DeviceBuffer<unsigned long long> device_counts(count + 1, stream_);
+    check_cuda(cudaMemsetAsync(device_counts.data(), 0, device_counts.bytes(), stream_));
+    const std::size_t shared_bytes =
+        count * sizeof(std::uint64_t) + (count + 1) * sizeof(std::uint32_t);
+    // Enough to fill the largest GPU; no block counts 2^32 suffixes.
+    constexpr std::uint64_t least_blocks = 1024;
+    const std::uint64_t blocks =
+        std::min<std::uint64_t>((end - first + element_threads - 1) / element_threads,
+                                std::max<std::uint64_t>(least_blocks, (end - first) >> 30));
+    count_between_kernel<<<static_cast<unsigned>(blocks), element_threads, shared_bytes, stream_>>>(
+        order_, first, end, positions_.data(), windows_.data(), static_cast<unsigned>(count),
+        device_counts.data());
+    check_cuda(cudaGetLastError());
+    device_counts.copy_to(counts);
+    check_cuda(cudaStreamSynchronize(stream_));
+  }
+  return {counts.begin(), counts.end()};
+}
+
+template <Position Index>
+std::vector<SuffixRange> RangeCandidates<Index>::pieces(
+    std::span<const std::uint64_t> counts) const {
+  const std::uint64_t count = candidates_.size();
+  std::vector<Index> sorted(count);
+  std::vector<std::uint64_t> windows(count);
+  positions_.copy_to(sorted);
+  windows_.copy_to(windows);
+  check_cuda(cudaStreamSynchronize(stream_));
+  // Piece i holds the suffixes from candidate i - 1 on and before candidate i.
+  std::vector<SuffixRange> pieces(count + 1);
+  pieces.front().first = true;
+  pieces.back().last = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    pieces[i].end = pieces[i + 1].begin = sorted[i];
+    pieces[i].end_window = pieces[i + 1].begin_window = windows[i];
+  }
+  for (std::size_t i = 0; i <= count; ++i) pieces[i].members = counts[i];
+  return pieces;
+}
+
+template <Position Index>
 std::vector<SuffixRange> find_ranges(const SuffixOrder<Index>& order, std::uint64_t symbols,
                                      std::uint64_t most_members, cudaStream_t stream) {
   if (most_members >= symbols) return {{0, 0, 0, 0, true, true, symbols}};
   const std::uint64_t wanted =
       std::max(candidates_a_range * (symbols / most_members + 1), least_candidates);
-  const std::uint64_t count = std::min({wanted, most_candidates, symbols});
   for (std::uint64_t draw = 0; draw < most_draws; ++draw) {
-    const std::vector<SuffixRange> pieces =
-        count_between(order, symbols, draw_positions<Index>(symbols, count, draw), stream);
-    const std::vector<SuffixRange> ranges = join_ranges(pieces, most_members);
+    const RangeCandidates<Index> candidates(order, symbols, {wanted, draw}, stream);
+    const std::vector<SuffixRange> ranges =
+        join_ranges(candidates.pieces(candidates.count(0, symbols)), most_members);
     if (!ranges.empty()) return ranges;
   }
-  throw Error(ErrorKind::device, "suffix array: the suffixes cannot be divided into ranges");
+  throw cannot_be_divided();
 }
 
 template <Position Index>
@@ -352,6 +375,8 @@ DeviceBuffer<Index> sort_range(const SuffixOrder<Index>& order, std::uint64_t sy
   return std::move(sorted.suffixes);
 }
 
+template class RangeCandidates<std::uint32_t>;
+template class RangeCandidates<std::uint64_t>;
 SORTIE_FOR_BOTH_POSITIONS(sort_by_text);
 SORTIE_FOR_BOTH_POSITIONS(find_ranges);
 SORTIE_FOR_BOTH_POSITIONS(sort_range);

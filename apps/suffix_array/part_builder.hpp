@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sortie/context.hpp"
+#include "sortie/error.hpp"
+#include "sortie/suffix_array.hpp"
+
+/// Parts of a suffix array that are built independently, on one device or several: consecutive
+/// entries each. Sources: cuda/ranges/range_build.cu.
+namespace sortie::suffix_array {
+
+/// Candidates for the borders of parts. All devices draw the same.
+struct CandidateDraw {
+  std::uint64_t count = 0;   ///< candidates wanted; the device takes at most 4095
+  std::uint64_t number = 0;  ///< of the draw
+};
+
+/// Parts of a suffix array.
+struct PartCounts {
+  std::uint64_t all = 1;
+  std::uint64_t on_device = 1;  ///< that one device builds at a time
+};
+
+/// Most attempts to draw candidates; each one is almost certain to succeed.
+inline constexpr std::uint64_t most_draws = 8;
+
+[[nodiscard]] inline Error cannot_be_divided() {
+  return {ErrorKind::device, "suffix array: the suffixes cannot be divided into ranges"};
+}
+
+/// Builds parts of the suffix array of a text that it holds on a device, packed and with the ranks of
+/// a difference cover. Several threads may use it at a time, each for a part.
+template <Position Pos>
+class PartBuilder {
+ public:
+  PartBuilder() = default;
+  virtual ~PartBuilder() = default;
+  PartBuilder(const PartBuilder&) = delete;
+  PartBuilder& operator=(const PartBuilder&) = delete;
+
+  /// Most suffixes that can be sorted at a time.
+  [[nodiscard]] virtual std::uint64_t most_members() const = 0;
+
+  /// Counts the suffixes at positions [first, end) that lie between two candidates.
+  /// \return one number for each piece, of which there is one more than candidates
+  [[nodiscard]] virtual std::vector<std::uint64_t> count(const Context& context,
+                                                         const CandidateDraw& draw,
+                                                         std::uint64_t first,
+                                                         std::uint64_t end) const = 0;
+
+  /// Writes entries of the suffix array: those from number `first` on.
+  /// \param counts  of all suffixes in each piece of this draw, at most most_members() each
+  /// \return the suffixes sorted: of pieces at both ends, other parts contain some
+  virtual std::uint64_t build(const Context& context, const CandidateDraw& draw,
+                              std::span<const std::uint64_t> counts, std::uint64_t first,
+                              std::span<Pos> entries) const = 0;
+};
+
+namespace cuda {
+
+/// How a suffix array is built in ranges: consecutive parts of it, each sorted independently.
+struct RangePlan {
+  std::uint32_t cover_order = 0;  ///< order of the DifferenceCover
+  std::uint64_t members = 0;      ///< most suffixes of a range, at least 1
+};
+
+/// Copies a text to the context's device, packs it there, and ranks the cover.
+/// \param text  not empty; not used later
+/// \param plan  instead of that for the memory of the device, whatever it takes; for tests
+/// \throws Error (out_of_memory, device)
+template <Position Pos>
+[[nodiscard]] std::unique_ptr<PartBuilder<Pos>> make_part_builder(
+    const Context& context, const TextView& text, const PartCounts& parts,
+    const std::optional<RangePlan>& plan = {});
+
+}  // namespace cuda
+}  // namespace sortie::suffix_array

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Suffix arrays over ranks that have a GPU each. Parts of a suffix array can be sorted independently
+// once the suffixes at positions of a difference cover are ranked (cuda/ranges/range_build.cu), so
+// nothing but small numbers is exchanged:
+//
+// 1. text     Every rank has the text of rank 0: the same memory, or a copy.
+// 2. pack     Each GPU packs the text, and ranks the cover. Ranks of one process that share a GPU
+//             share this, too.
+// 3. borders  All ranks draw the same suffixes, the borders of pieces. Each rank counts the suffixes
+//             between borders in its share of the text, and the counts are added up.
+// 4. sort     The equal share of a rank is part of some consecutive pieces. It gathers their suffixes
+//             by a pass over the text, sorts them, and copies its entries to the host.
+//
+// What every GPU does is step 2 and the passes of step 4. Memory of a GPU: range_build.cu, with a set
+// of members and a range for each rank on it.
+#include "apps/suffix_array/ranks/device_build.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "apps/suffix_array/backends.hpp"
+#include "cluster/device_share.hpp"
+#include "cluster/traffic_plan.hpp"
+#include "core/background_task.hpp"
+#include "core/host_memory.hpp"
+#include "core/uninitialised_vector.hpp"
+#include "primitives/host/parallel.hpp"
+#include "sortie/cluster_devices.hpp"
+#include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
+
+namespace sortie::suffix_array::on_ranks {
+namespace {
+
+template <Position Pos>
+using Builder = std::shared_ptr<const PartBuilder<Pos>>;
+
+template <Position Pos>
+Builder<Pos> make_builder(const Context& context, const TextView& text, const PartCounts& parts,
+                          const std::optional<cuda::RangePlan>& plan) {
+  return on_backend(
+      context,
+      [&](const auto& here) -> Builder<Pos> {
+        return cuda::make_part_builder<Pos>(here, text, parts, plan);
+      },
+      [](const Context&) -> Builder<Pos> {
+        throw Error(ErrorKind::unavailable, "suffix array: found the host, expected a device");
+      });
+}
+
+/// The builder of this rank's GPU. Collective.
+template <Position Pos>
+Builder<Pos> shared_builder(cluster::Ranks& ranks, const Context& context, const TextView& text,
+                            const std::optional<cuda::RangePlan>& plan) {
+  const cluster::DeviceShare share = cluster::share_device(ranks, context);
+  const bool shares = ranks.share_memory() && share.ranks > 1;
+  Builder<Pos> own;
+  ranks.on_devices("pack text", [&] {
+    if (shares && ranks.rank() != share.first) return;
+    Context of_gpu = context;
+    if (!shares && share.ranks > 1) of_gpu.memory_budget = share.bytes;
+    const PartCounts parts{static_cast<std::uint64_t>(ranks.size()),
+                           shares ? static_cast<std::uint64_t>(share.ranks) : 1};
+    own = make_builder<Pos>(of_gpu, text, parts, plan);
+  });
+  if (!ranks.share_memory()) return own;
+  const std::vector<const Builder<Pos>*> all = ranks.gather<const Builder<Pos>*>(&own);
+  Builder<Pos> used;
+  // No rank leaves before all have copied.
+  ranks.together("share text", [&] { used = *all[static_cast<std::size_t>(share.first)]; });
+  return used;
+}
+
+}  // namespace
+
+EntryShare entry_share(std::uint64_t symbols, int ranks, int rank) {
+  const EqualShares shares{symbols, static_cast<std::uint64_t>(ranks)};
+  const auto number = static_cast<std::uint64_t>(rank);
+  return {shares.begin(number), shares.size(number)};
+}
+
+SharedText::SharedText(cluster::Ranks& ranks, const cluster::RankMemory& memory,
+                       const TextView& text) {
+  TextView first = text;
+  ranks.broadcast(std::as_writable_bytes(std::span(&first, 1)), 0);
+  if (ranks.share_memory() || ranks.rank() == 0) view_ = first;
+  if (ranks.share_memory()) return;
+  ranks.together("text memory", [&] {
+    if (ranks.rank() == 0) return;
+    memory.require(fmt::format("a text of {} symbols", first.size()),
+                   {first.symbols.size_bytes() + first.separators.size_bytes()});
+    resize_for_overwrite(symbols_, static_cast<std::int64_t>(first.symbols.size()));
+    separators_.resize(first.separators.size());
+    view_ = {symbols_, separators_};
+  });
+  // Rank 0 sends from its own memory, which broadcast() does not change there.
+  const auto send = [&](auto& received, auto own) {
+    using Item = typename decltype(own)::value_type;
+    auto* const begin = ranks.rank() == 0 ? const_cast<Item*>(own.data()) : received.data();
+    ranks.broadcast(std::as_writable_bytes(std::span(begin, own.size())), 0);
+  };
+  send(symbols_, view_.symbols);
+  send(separators_, view_.separators);
+}
+
+template <Position Pos>
+void build_on_device(cluster::Ranks& ranks, const Context& context, const TextView& text,
+                     std::span<Pos> entries, const std::optional<cuda::RangePlan>& plan) {
+  // The page faults of the host's memory, beside the work of the devices.
+  BackgroundTask touching([=] { touch_new_memory(entries.data(), entries.size_bytes()); });
+  const Builder<Pos> builder = shared_builder<Pos>(ranks, context, text, plan);
+  const std::uint64_t most = ranks.least(builder->most_members());
+  const EntryShare own = entry_share(text.size(), ranks.size(), ranks.rank());
+  const auto count = static_cast<std::uint64_t>(ranks.size());
+  const std::uint64_t parts = std::max(count, text.size() / most + 1);
+  CandidateDraw draw{candidates_a_rank * parts, 0};
+  std::vector<std::uint64_t> counts;
+  for (;; ++draw.number) {
+    ranks.on_devices("count suffixes", [&] {
+      if (draw.number == most_draws) throw cannot_be_divided();
+      // The share of the text has as many symbols as that of the array has entries.
+      counts = builder->count(context, draw, own.begin, own.begin + own.size);
+    });
+    ranks.reduce_all(counts, cluster::Reduction::sum);
+    if (std::ranges::max(counts) <= most) break;
+  }
+  std::uint64_t sorted = 0;
+  ranks.on_devices("sort ranges", [&] {
+    touching.wait();
+    sorted = builder->build(context, draw, counts, own.begin, entries);
+  });
+  const double imbalance = cluster::imbalance_of(ranks, sorted);
+  if (context.report != nullptr) context.report->set("imbalance", imbalance);
+}
+
+template <Position Pos>
+void build_on_devices(const Context& context, std::span<const int> devices, const TextView& text,
+                      std::span<Pos> entries) {
+  require_text<Pos>(text);
+  cluster::run_on_devices(context, devices, [&](cluster::Ranks& ranks, const Context& own_context) {
+    const EntryShare own = entry_share(text.size(), ranks.size(), ranks.rank());
+    build_on_device<Pos>(ranks, own_context, text, entries.subspan(own.begin, own.size));
+  });
+}
+
+SORTIE_FOR_BOTH_POSITIONS(build_on_device);
+SORTIE_FOR_BOTH_POSITIONS(build_on_devices);
+
+}  // namespace sortie::suffix_array::on_ranks

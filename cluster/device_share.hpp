@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "sortie/cluster.hpp"
+#include "sortie/context.hpp"
+
+namespace sortie::cluster {
+
+/// A rank's part of its GPU, which several ranks may share.
+struct DeviceShare {
+  int first = 0;            ///< lowest rank on this GPU
+  int ranks = 1;            ///< on this GPU
+  std::uint64_t bytes = 0;  ///< this rank's part of the memory budget, or of the free memory
+};
+
+/// Collective, phase "find device": whether this rank's work is for CUDA, as resolve_backend() says.
+/// \throws Error (usage) it is on some ranks only; (unavailable)
+[[nodiscard]] bool on_cuda(Ranks& ranks, const Context& context);
+
+/// Collective, phase "measure device memory". GPUs are told by their UUIDs.
+/// \pre the context's backend is CUDA; nothing is allocated on a device before all have measured
+/// \throws Error (device)
+[[nodiscard]] DeviceShare share_device(Ranks& ranks, const Context& context);
+
+/// "2 GPUs", or "4 logical devices on 2 GPUs" where some share one.
+[[nodiscard]] std::string describe_devices(std::span<const int> devices);
+
+}  // namespace sortie::cluster
