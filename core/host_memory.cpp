@@ -25,6 +25,16 @@ namespace sortie {
 
 namespace {
 
+/// madvise() for the whole pages of so many bytes in some memory.
+[[maybe_unused]] void advise_pages(void* storage, std::size_t bytes, std::uintptr_t page,
+                                   int advice) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(storage);
+  const std::uintptr_t first = (begin + page - 1) / page * page;
+  const std::uintptr_t end = (begin + bytes) / page * page;
+  // Ignored advice is not an error.
+  if (first < end) static_cast<void>(madvise(reinterpret_cast<void*>(first), end - first, advice));
+}
+
 /// Value in bytes of the line "KEY: N kB" of a /proc file; 0 if there is none.
 std::uint64_t proc_value(const char* path, std::string_view key) {
   std::ifstream file(path);
@@ -126,14 +136,15 @@ std::string format_bytes(std::uint64_t bytes) {
 
 void advise_large_pages([[maybe_unused]] void* storage, [[maybe_unused]] std::size_t bytes) {
 #ifdef MADV_HUGEPAGE
-  constexpr std::uintptr_t page = page_bytes;
-  const auto begin = reinterpret_cast<std::uintptr_t>(storage);
-  const std::uintptr_t first = (begin + page - 1) / page * page;
-  const std::uintptr_t end = (begin + bytes) / page * page;
-  if (first < end) {
-    // Ignored advice is not an error.
-    static_cast<void>(madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE));
-  }
+  advise_pages(storage, bytes, page_bytes, MADV_HUGEPAGE);
+#endif
+}
+
+void let_system_take([[maybe_unused]] void* storage, [[maybe_unused]] std::size_t bytes) {
+#ifdef MADV_FREE
+  // Only whole pages of 2 MiB, so that none of them is split.
+  constexpr std::uintptr_t large_page = std::uintptr_t{2} << 20;
+  advise_pages(storage, bytes, large_page, MADV_FREE);
 #endif
 }
 

@@ -84,6 +84,10 @@ inline void require_budget(const HostContext& context, std::string_view what, st
 /// page faults and fewer TLB misses.
 void advise_large_pages(void* storage, std::size_t bytes);
 
+/// Advises the system that the contents of this memory are not needed: it may take whole pages of
+/// 2 MiB back until they are written again.
+void let_system_take(void* storage, std::size_t bytes);
+
 /// Allocates memory that begins at a cache line, in large pages where it contains whole ones; null
 /// if there is none. Not by std::aligned_alloc(): up to glibc 2.37, its blocks are not used again
 /// for requests of the same size, so each of several calls takes all page faults anew.

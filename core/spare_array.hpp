@@ -7,11 +7,9 @@
 #include <utility>
 #include <vector>
 
-namespace sortie {
+#include "core/host_memory.hpp"
 
-/// Advises the system that the contents of this memory are not needed: it may take the pages back
-/// until they are written again. Only whole pages of 2 MiB, so that none of them is split.
-void let_system_take(void* storage, std::size_t bytes);
+namespace sortie {
 
 /// Arrays of more bytes than this are kept. malloc() returns them to the system, smaller ones it
 /// uses again itself.

@@ -41,15 +41,6 @@ void on_logical_devices(int count, const Context& context,
   run_on_devices(context, spread_over_gpus(context, count), job);
 }
 
-std::string error_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "none";
-}
-
 TEST(RankDevices, AreReportedAndMustExist) {
   RunReport report;
   Context context = test::context();
@@ -66,9 +57,9 @@ TEST(RankDevices, AreReportedAndMustExist) {
   }
   const auto nothing = [](Ranks&, const Context&) {};
   const std::vector<int> missing = {0, gpus};
-  EXPECT_THAT(error_of([&] { run_on_devices(context, missing, nothing); }),
+  EXPECT_THAT(test::error_of([&] { run_on_devices(context, missing, nothing); }),
               testing::HasSubstr("found no CUDA device " + std::to_string(gpus)));
-  EXPECT_THAT(error_of([&] { run_on_devices(context, {}, nothing); }),
+  EXPECT_THAT(test::error_of([&] { run_on_devices(context, {}, nothing); }),
               testing::HasSubstr("found no devices"));
 }
 
@@ -76,9 +67,10 @@ TEST(RankDevices, RanksOfAnotherBackendAreRefused) {
   on_logical_devices(2, test::context(), [](Ranks& ranks, const Context& own) {
     Context context = own;
     if (ranks.rank() == 1) context.backend = Backend::host;
-    EXPECT_THAT(
-        error_of([&] { static_cast<void>(build_suffix_array<std::uint32_t>(ranks, context, {})); }),
-        testing::HasSubstr("expected that of all 2 ranks"));
+    EXPECT_THAT(test::error_of([&] {
+                  static_cast<void>(build_suffix_array<std::uint32_t>(ranks, context, {}));
+                }),
+                testing::HasSubstr("expected that of all 2 ranks"));
   });
 }
 
@@ -159,7 +151,7 @@ TEST(DeviceSuffixArray, BadTextsAndShortMemoryAreRefused) {
   NamedText text = test::joined("two", {"A", "B"});
   text.separators = {3};
   on_logical_devices(2, test::context(), [&](Ranks& ranks, const Context& own) {
-    EXPECT_EQ(error_of([&] {
+    EXPECT_EQ(test::error_of([&] {
                 static_cast<void>(build_suffix_array<std::uint32_t>(ranks, own, text.view()));
               }),
               "rank 0: suffix array, separator 0: found position 3, expected ascending positions "
@@ -169,7 +161,7 @@ TEST(DeviceSuffixArray, BadTextsAndShortMemoryAreRefused) {
   Context little = test::context();
   little.memory_budget = std::uint64_t{4} << 20;
   on_logical_devices(2, little, [&](Ranks& ranks, const Context& own) {
-    EXPECT_THAT(error_of([&] {
+    EXPECT_THAT(test::error_of([&] {
                   static_cast<void>(build_suffix_array<std::uint32_t>(ranks, own, text.view()));
                 }),
                 testing::AllOf(testing::HasSubstr("the suffix array in ranges"),
@@ -188,7 +180,7 @@ TEST(DeviceSuffixArray, AFaultInAnyPhaseIsThrownByAllRanks) {
             "pack", "bwt", "check traffic"}) {
         for (const int failing : {0, ranks.size() - 1}) {
           const test::Fault fault(ranks, failing, phase);
-          EXPECT_EQ(error_of([&] {
+          EXPECT_EQ(test::error_of([&] {
                       static_cast<void>(build_suffix_array<std::uint32_t>(
                           ranks, own, text.view(), {.lcp = true, .bwt = true, .check = true}));
                     }),
@@ -291,7 +283,7 @@ TEST(DeviceProduct, AFaultInAnyPhaseIsThrownByAllRanks) {
           "pack rows", "multiply", "use rows"}) {
       for (const int failing : {0, 1, 2}) {
         const test::Fault fault(ranks, failing, phase);
-        EXPECT_EQ(error_of([&] { static_cast<void>(multiply(ranks, own, of_a, of_a)); }),
+        EXPECT_EQ(test::error_of([&] { static_cast<void>(multiply(ranks, own, of_a, of_a)); }),
                   "rank " + std::to_string(failing) + ": injected")
             << phase;
       }
@@ -304,9 +296,10 @@ TEST(DeviceProduct, AnAlgorithmOfTheHostIsRefusedByAllRanks) {
       20, 20, [](std::int64_t row, std::int64_t col) { return row == col; });
   on_logical_devices(2, test::context(), [&](Ranks& ranks, const Context& own) {
     const auto of_a = test::divide(ranks, a, equal_rows(20, ranks.size()));
-    EXPECT_THAT(
-        error_of([&] { static_cast<void>(multiply(ranks, own, of_a, of_a, Algorithm::row_wise)); }),
-        testing::HasSubstr("rank 0: "));
+    EXPECT_THAT(test::error_of([&] {
+                  static_cast<void>(multiply(ranks, own, of_a, of_a, Algorithm::row_wise));
+                }),
+                testing::HasSubstr("rank 0: "));
   });
 }
 

@@ -21,16 +21,6 @@ HostContext with_budget(std::uint64_t bytes) {
   return context;
 }
 
-std::string error_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::out_of_memory);
-    return error.what();
-  }
-  return "none";
-}
-
 TEST(RankMemory, TheBudgetIsTheLimitOfAllThatIsHeld) {
   test::on_few_ranks([](Ranks& ranks) {
     RankMemory memory(ranks, with_budget(1000));
@@ -38,7 +28,7 @@ TEST(RankMemory, TheBudgetIsTheLimitOfAllThatIsHeld) {
     EXPECT_EQ(memory.left(), 600u);
     memory.require("values", {600});
     EXPECT_THAT(
-        error_of([&] { memory.take("values", {601}); }),
+        test::error_of([&] { memory.take("values", {601}); }),
         testing::AllOf(testing::HasSubstr("values needs"), testing::HasSubstr("(601 bytes)"),
                        testing::HasSubstr("(600 bytes) are free")));
     EXPECT_EQ(memory.left(), 600u);
@@ -51,16 +41,16 @@ TEST(RankMemory, ARefusalNamesTheLeastNumberOfRanks) {
   test::on_few_ranks([](Ranks& ranks) {
     const RankMemory memory(ranks, with_budget(1000));
     // 100 bytes on each rank, and a part of 18001.
-    EXPECT_THAT(error_of([&] {
+    EXPECT_THAT(test::error_of([&] {
                   memory.require("text", {5000, 18'001, 100});
                 }),
                 testing::HasSubstr("at least 21 ranks are enough"));
-    EXPECT_THAT(error_of([&] {
+    EXPECT_THAT(test::error_of([&] {
                   memory.require("text", {5000, 18'001, 1000});
                 }),
                 testing::HasSubstr("more ranks do not need less each"));
     // A rank that has more than the others: the present number of ranks is not enough.
-    EXPECT_THAT(error_of([&] {
+    EXPECT_THAT(test::error_of([&] {
                   memory.require("text", {5000, 1, 0});
                 }),
                 testing::HasSubstr("at least " + std::to_string(ranks.size() + 1) + " ranks"));
@@ -81,7 +71,7 @@ TEST(RankMemory, RowsForOthersCountAgainstTheFreeMemoryOnly) {
   test::on_few_ranks([](Ranks& ranks) {
     const RankMemory memory(ranks, with_budget(10));
     memory.require_for_others("rows", 1000);
-    EXPECT_THAT(error_of([&] { memory.require_for_others("rows", std::uint64_t{1} << 60); }),
+    EXPECT_THAT(test::error_of([&] { memory.require_for_others("rows", std::uint64_t{1} << 60); }),
                 testing::HasSubstr("rows needs"));
   });
 }

@@ -40,21 +40,12 @@ void write_file(Ranks& ranks, const std::string& path, std::string_view text) {
   });
 }
 
-std::string error_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "none";
-}
-
 /// What one machine reads, or its error, on rank 0. Collective.
 template <class Value, class Idx>
 Csr<Value, Idx> read_alone(Ranks& ranks, const std::string& path, std::string& error) {
   Csr<Value, Idx> matrix;
   ranks.on_rank(0, "expected", [&] {
-    error = error_of([&] { matrix = read_matrix_market<Value, Idx>({}, path); });
+    error = test::error_of([&] { matrix = read_matrix_market<Value, Idx>({}, path); });
   });
   return matrix;
 }
@@ -84,7 +75,7 @@ void expect_same_matrix(Ranks& ranks, const std::string& path, bool also_transpo
 void expect_same_error(Ranks& ranks, const std::string& path) {
   std::string expected;
   static_cast<void>(read_alone<double, std::int32_t>(ranks, path, expected));
-  const std::string found = error_of([&] {
+  const std::string found = test::error_of([&] {
     static_cast<void>(cluster::read_matrix_market<double, std::int32_t>(ranks, {}, path));
   });
   EXPECT_THAT(found, testing::StartsWith("rank "));
@@ -251,7 +242,7 @@ TEST(ClusterSpgemmFiles, SplitFilesTogetherHaveEveryEntry) {
     for (const char* phase : {"write part", "rename part"}) {
       for (const int failing : {0, ranks.size() / 2, ranks.size() - 1}) {
         const test::Fault fault(ranks, failing, phase);
-        EXPECT_EQ(error_of([&] { write_split(ranks, {}, folder.path("c"), divided); }),
+        EXPECT_EQ(test::error_of([&] { write_split(ranks, {}, folder.path("c"), divided); }),
                   "rank " + std::to_string(failing) + ": injected");
         EXPECT_EQ(folder.entries(), 0u) << phase;
       }
@@ -331,7 +322,7 @@ TEST(ClusterSpgemmFiles, AFileBeyondTheMemoryBudgetIsRefused) {
     write_file(ranks, folder.path("m"), text);
     HostContext context;
     context.memory_budget = 100;
-    EXPECT_THAT(error_of([&] {
+    EXPECT_THAT(test::error_of([&] {
                   static_cast<void>(
                       read_matrix_market<double, std::int32_t>(ranks, context, folder.path("m")));
                 }),
@@ -371,7 +362,7 @@ TEST(ClusterSpgemmFiles, AFaultInAnyPhaseLeavesNoFile) {
       for (const int failing : {0, ranks.size() / 2, ranks.size() - 1}) {
         if (failing > 0 && phase.of_rank_zero) continue;
         const test::Fault fault(ranks, failing, phase.name);
-        EXPECT_EQ(error_of([&] {
+        EXPECT_EQ(test::error_of([&] {
                     const auto read = cluster::read_matrix_market<double, std::int32_t>(
                         ranks, {}, folder.path(phase.file));
                     cluster::write_matrix_market(ranks, {}, folder.path("out"), read);

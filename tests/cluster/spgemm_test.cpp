@@ -152,15 +152,6 @@ TEST(ClusterSpgemm, RoundsFitTheMemoryBudget) {
   });
 }
 
-std::string error_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "none";
-}
-
 TEST(ClusterSpgemm, ARowWhoseRowsOfBDoNotFitIsNamed) {
   const auto a = test::matrix_of<double, std::int32_t>(
       64, 64, [](std::int64_t row, std::int64_t col) { return row == 40 || col == row; });
@@ -169,7 +160,7 @@ TEST(ClusterSpgemm, ARowWhoseRowsOfBDoNotFitIsNamed) {
     Context context = host_context();
     context.memory_budget = 2000;
     const auto of_a = test::divide(ranks, a, equal_rows(64, ranks.size()));
-    EXPECT_THAT(error_of([&] { static_cast<void>(multiply(ranks, context, of_a, of_a)); }),
+    EXPECT_THAT(test::error_of([&] { static_cast<void>(multiply(ranks, context, of_a, of_a)); }),
                 testing::HasSubstr("the rows of B for row 41 of A"));
   });
 }
@@ -179,18 +170,20 @@ TEST(ClusterSpgemm, OperandsThatDoNotFitAreRefused) {
       6, 5, [](std::int64_t row, std::int64_t col) { return row == col; });
   test::on_few_ranks([&](Ranks& ranks) {
     const auto of_a = test::divide(ranks, a, equal_rows(6, ranks.size()));
-    EXPECT_THAT(error_of([&] { static_cast<void>(multiply(ranks, host_context(), of_a, of_a)); }),
-                testing::HasSubstr("found A of 6 x 5 and B of 6 x 5"));
+    EXPECT_THAT(
+        test::error_of([&] { static_cast<void>(multiply(ranks, host_context(), of_a, of_a)); }),
+        testing::HasSubstr("found A of 6 x 5 and B of 6 x 5"));
     const auto square = test::matrix_of<double, std::int32_t>(
         6, 6, [](std::int64_t row, std::int64_t col) { return row == col; });
     auto other = test::divide(ranks, square, equal_rows(6, ranks.size()));
     other.first_rows.push_back(6);
-    EXPECT_THAT(error_of([&] { static_cast<void>(multiply(ranks, host_context(), other, other)); }),
-                testing::HasSubstr("divided among other ranks"));
+    EXPECT_THAT(
+        test::error_of([&] { static_cast<void>(multiply(ranks, host_context(), other, other)); }),
+        testing::HasSubstr("divided among other ranks"));
     if (ranks.size() == 1) return;
     Csr<double, std::int32_t> block = a;
     block.cols += ranks.rank();
-    EXPECT_THAT(error_of([&] { static_cast<void>(divided(ranks, block)); }),
+    EXPECT_THAT(test::error_of([&] { static_cast<void>(divided(ranks, block)); }),
                 testing::HasSubstr("found 6 columns, expected 5 as on rank 0"));
   });
 }
@@ -262,7 +255,7 @@ TEST(ClusterSpgemm, APlanComputesNewValues) {
         expect();
       }
       const std::vector<double> too_many(of_a.block.values.size() + 1);
-      EXPECT_THAT(error_of([&] { plan.update(too_many, too_many); }),
+      EXPECT_THAT(test::error_of([&] { plan.update(too_many, too_many); }),
                   testing::HasSubstr("new values: found"));
     }
   });
@@ -309,7 +302,7 @@ TEST(ClusterSpgemm, AFaultInAnyPhaseIsThrownByAllRanks) {
       for (const char* phase : part.phases) {
         for (const int failing : {0, ranks.size() / 2, ranks.size() - 1}) {
           const test::Fault fault(ranks, failing, phase);
-          EXPECT_EQ(error_of([&] {
+          EXPECT_EQ(test::error_of([&] {
                       part.run(ranks, context, &part == &parts.front() ? on_first : equal);
                     }),
                     "rank " + std::to_string(failing) + ": injected")

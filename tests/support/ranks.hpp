@@ -29,6 +29,16 @@ void on_few_ranks(const std::function<void(cluster::Ranks&)>& body);
   return {all[phase % all.size()]};
 }
 
+/// The message of the error that `work` throws; "none" if it throws none.
+[[nodiscard]] inline std::string error_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
 /// While it lives, the work of a phase of one rank throws "injected". Construction and end are
 /// collective.
 class Fault {
