@@ -60,7 +60,7 @@ class Indexing {
     std::vector<int> devices;
     if (command_.gpus > 0) devices = devices_of_job(job_, command_.common, command_.gpus);
     const double seconds = job_.repeated("build", [&] {
-      if (devices.size() > 1) {
+      if (devices.size() > 1 && !text_.symbols.empty()) {
         suffixes_ = {};
         resize_for_overwrite(suffixes_, static_cast<std::int64_t>(text_.symbols.size()));
         suffix_array::on_ranks::build_on_devices<Pos>(job_.context(), devices, view_, suffixes_);
