@@ -21,7 +21,7 @@ struct DeviceShare {
 /// \throws Error (usage) it is on some ranks only; (unavailable)
 [[nodiscard]] bool on_cuda(Ranks& ranks, const Context& context);
 
-/// Collective, phase "measure device memory". GPUs are told by their UUIDs.
+/// Collective, phase "measure device memory". A GPU is identified by its UUID.
 /// \pre the context's backend is CUDA; nothing is allocated on a device before all have measured
 /// \throws Error (device)
 [[nodiscard]] DeviceShare share_device(Ranks& ranks, const Context& context);

@@ -4,31 +4,19 @@
 # usage: device_program.sh SORTIE DATA LAUNCHER...
 # Compares the files of `sortie spgemm` and `sortie suffix-array` on several devices, by --gpus and on
 # ranks that LAUNCHER and a number start, with those of one device. Exits with 77 without a GPU.
-set -euo pipefail
 sortie=$1
 sequences=$2/sequences/valid
 shift 2
 launcher=("$@")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-fail() {
-  echo "device_program.sh: $1" >&2
-  exit 1
-}
+# shellcheck source=tests/cluster/program_setup.sh
+source "$(dirname "$(readlink -f "$0")")/program_setup.sh"
 
 if ! "$sortie" spgemm "$sequences/none" --backend cuda -q 2>err && grep -q 'cuda backend cannot run' err; then
   echo "SKIPPED: $(cat err)"
   exit 77
 fi
 
-awk 'BEGIN {
-  print "%%MatrixMarket matrix coordinate real general\n300 300 4000"
-  for (i = 0; i < 4000; ++i) {
-    n = (n * 1103515245 + 12345) % 2147483648
-    print int(n / 65536) % 300 + 1, (i * 7919) % 300 + 1, i / 7 - 100
-  }
-}' >a.mtx
+generate_matrix 300 4000 >a.mtx
 gzip -k a.mtx
 
 # compare FILES WORDS COMMAND...: the files of one device, of --gpus 1, 2 and 3, and of 1, 2 and 3 ranks;

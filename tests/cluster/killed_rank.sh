@@ -5,18 +5,11 @@
 # Runs a job on three ranks, where START and a number start as many (mpirun -n), and kills one of them
 # while all wait for input. The job must end within 10 seconds, with an error and without an output;
 # a temporary file beside it may be left. Fails with a line that says what is wrong.
-set -euo pipefail
 sortie=$1
 shift
 start=("$@")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-fail() {
-  echo "killed_rank.sh: $1" >&2
-  cat messages >&2
-  exit 1
-}
+# shellcheck source=tests/cluster/program_setup.sh
+source "$(dirname "$(readlink -f "$0")")/program_setup.sh"
 mkdir output
 mkfifo input
 exec 3<>input # records never come

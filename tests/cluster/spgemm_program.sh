@@ -4,25 +4,13 @@
 # usage: spgemm_program.sh SORTIE START...
 # Runs `sortie spgemm` on ranks, where START and a number start as many (mpirun -n), and compares its
 # files with those of one process. Fails with a line that says what differs.
-set -euo pipefail
 sortie=$1
 shift
 start=("$@")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-fail() {
-  echo "spgemm_program.sh: $1" >&2
-  exit 1
-}
+# shellcheck source=tests/cluster/program_setup.sh
+source "$(dirname "$(readlink -f "$0")")/program_setup.sh"
 
-awk 'BEGIN {
-  print "%%MatrixMarket matrix coordinate real general\n200 200 2000"
-  for (i = 0; i < 2000; ++i) {
-    n = (n * 1103515245 + 12345) % 2147483648
-    print int(n / 65536) % 200 + 1, (i * 7919) % 200 + 1, i / 7 - 100
-  }
-}' >a.mtx
+generate_matrix 200 2000 >a.mtx
 awk 'BEGIN {
   print "%%MatrixMarket matrix coordinate integer symmetric\n200 200 300"
   for (i = 0; i < 300; ++i) { r = (i * 31) % 200; c = (i * 17) % (r + 1); print r + 1, c + 1, i % 9 }

@@ -19,7 +19,8 @@ namespace sortie::suffix_array::on_ranks {
 namespace {
 
 /// Elements that a thread has found and not yet put in their buckets. About half of all elements
-/// are of this rank, or fewer, and no branch could tell which: they are collected without one.
+/// are of this rank, or fewer, and a branch would often be mispredicted: they are collected without
+/// one.
 struct FoundElements {
   static constexpr std::uint32_t capacity = 1024;
 
