@@ -172,7 +172,8 @@ std::vector<Point> stencil_steps(int points) {
     for (std::int64_t y = -1; y <= 1; ++y) {
       for (std::int64_t x = -1; x <= 1; ++x) {
         const std::int64_t distance = std::abs(x) + std::abs(y) + std::abs(z);
-        if (points == 27 || (distance <= 1 && (points == 7 || z == 0))) steps.push_back({x, y, z});
+        const bool is_near = points == 27 || points == 9 || distance <= 1;
+        if (is_near && (points == 7 || points == 27 || z == 0)) steps.push_back({x, y, z});
       }
     }
   }
@@ -242,11 +243,13 @@ Csr<Value, Idx> banded(std::int64_t size, std::int64_t half_bandwidth, std::uint
 template <Scalar Value, Index Idx>
 Csr<Value, Idx> stencil(int points, std::int64_t nx, std::int64_t ny, std::int64_t nz,
                         int unknowns) {
-  require(points == 5 || points == 7 || points == 27, fmt::format("{} points", points),
-          "5, 7 or 27");
+  const bool is_flat = points == 5 || points == 9;
+  require(is_flat || points == 7 || points == 27, fmt::format("{} points", points),
+          "5, 7, 9 or 27");
   require(nx >= 0 && ny >= 0 && nz >= 0, fmt::format("a grid of {} x {} x {}", nx, ny, nz),
           "sizes of at least 0");
-  require(points != 5 || nz == 1, fmt::format("{} layers", nz), "1 for a 5-point stencil");
+  require(!is_flat || nz == 1, fmt::format("{} layers", nz),
+          fmt::format("1 for a {}-point stencil", points));
   require(unknowns >= 1, fmt::format("{} unknowns per point", unknowns), "at least 1");
   std::int64_t size = 0;
   const bool overflow = __builtin_mul_overflow(nx, ny, &size) ||
@@ -282,6 +285,36 @@ Csr<Value, Idx> stencil(int points, std::int64_t nx, std::int64_t ny, std::int64
             put(neighbour * unknowns + unknown, static_cast<Value>(laplacian * coupling));
           }
         });
+      });
+}
+
+template <Scalar Value, Index Idx>
+Csr<Value, Idx> renumbered(const Csr<Value, Idx>& matrix, std::uint64_t seed) {
+  require(matrix.rows == matrix.cols, fmt::format("{} x {} entries", matrix.rows, matrix.cols),
+          "a square matrix");
+  const auto size = static_cast<std::size_t>(matrix.rows);
+  require_memory({}, "a numbering", bytes_of({{matrix.rows, 2 * sizeof(Idx)}}));
+  std::vector<Idx> old_number(size);
+  std::iota(old_number.begin(), old_number.end(), Idx{0});
+  Random random(seed);
+  for (std::size_t i = size; i > 1; --i)
+    std::swap(old_number[i - 1], old_number[static_cast<std::size_t>(random.below(i))]);
+  std::vector<Idx> new_number(size);
+  for (std::size_t i = 0; i < size; ++i)
+    new_number[static_cast<std::size_t>(old_number[i])] = static_cast<Idx>(i);
+  return build_rows<Value, Idx>(
+      matrix.rows, matrix.cols,
+      [&](std::int64_t row) {
+        const auto from = static_cast<std::size_t>(old_number[static_cast<std::size_t>(row)]);
+        return matrix.row_ptr[from + 1] - matrix.row_ptr[from];
+      },
+      [&](std::int64_t row, const auto& put) {
+        const auto from = static_cast<std::size_t>(old_number[static_cast<std::size_t>(row)]);
+        std::vector<std::pair<Idx, std::int64_t>> entries;
+        for (std::int64_t entry = matrix.row_ptr[from]; entry < matrix.row_ptr[from + 1]; ++entry)
+          entries.emplace_back(new_number[static_cast<std::size_t>(matrix.col_idx[entry])], entry);
+        std::sort(entries.begin(), entries.end());
+        for (const auto& [column, entry] : entries) put(column, matrix.values[entry]);
       });
 }
 
@@ -476,6 +509,7 @@ Csr<Value, Idx> web_graph(const WebGraph& graph, std::uint64_t seed) {
   template Csr<Value, Idx> rmat(int, std::int64_t, std::uint64_t);                               \
   template Csr<Value, Idx> banded(std::int64_t, std::int64_t, std::uint64_t);                    \
   template Csr<Value, Idx> stencil(int, std::int64_t, std::int64_t, std::int64_t, int);          \
+  template Csr<Value, Idx> renumbered(const Csr<Value, Idx>&, std::uint64_t);                    \
   template Csr<Value, Idx> power_law(std::int64_t, std::int64_t, double, std::int64_t,           \
                                      std::uint64_t);                                             \
   template Csr<Value, Idx> web_graph(const WebGraph&, std::uint64_t);

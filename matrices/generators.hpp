@@ -34,15 +34,20 @@ template <Scalar Value, Index Idx = std::int32_t>
 
 /// Laplacian stencil on a grid of nx * ny * nz points with `unknowns` coupled unknowns per point.
 ///
-/// A point is coupled with its 4, 6 or 26 neighbours inside the grid by -1 and with itself by 4, 6
-/// or 26 (zero boundary values), so the matrix is symmetric positive definite. With u unknowns per
+/// A point is coupled with its 4, 6, 8 or 26 neighbours inside the grid by -1 and with itself by 4, 6,
+/// 8 or 26 (zero boundary values), so the matrix is symmetric positive definite. With u unknowns per
 /// point, every entry becomes a u x u block: the entry times 1 on the diagonal of the block and
 /// times 1/2 off the diagonal. Point (x, y, z) has number (z * ny + y) * nx + x.
-/// \param points  5 (nz must be 1), 7 or 27
+/// \param points  5 or 9 (nz must be 1), 7 or 27
 /// \throws Error (usage) another number of points, unknowns < 1
 template <Scalar Value, Index Idx = std::int32_t>
 [[nodiscard]] Csr<Value, Idx> stencil(int points, std::int64_t nx, std::int64_t ny, std::int64_t nz,
                                       int unknowns = 1);
+
+/// The matrix with its rows and columns in a random order, the same for both.
+/// \throws Error (usage) it is not square. Extra memory: two Idx per row.
+template <Scalar Value, Index Idx>
+[[nodiscard]] Csr<Value, Idx> renumbered(const Csr<Value, Idx>& matrix, std::uint64_t seed);
 
 /// Row lengths drawn from P(l) ~ l^-exponent for l in 1..max_row_nnz; distinct columns drawn
 /// uniformly. \throws Error (usage) max_row_nnz outside 1..cols, an exponent that is not finite

@@ -28,8 +28,15 @@ namespace {
 using matrices::Csr;
 
 constexpr const char* generator_forms =
-    "gen:er, gen:rmat, gen:banded, gen:stencil5, gen:stencil7, gen:stencil27, gen:powerlaw or "
-    "gen:web";
+    "gen:er, gen:rmat, gen:banded, gen:stencil5, gen:stencil7, gen:stencil9, gen:stencil27, "
+    "gen:powerlaw or gen:web";
+
+/// Points of the stencil of a generator; 0 for other generators.
+int points_of(const std::string& kind) {
+  for (const int points : {5, 7, 9, 27})
+    if (kind == "stencil" + std::to_string(points)) return points;
+  return 0;
+}
 
 template <class Value>
 Csr<Value> generate(const GeneratorSpec& spec, std::uint64_t seed) {
@@ -50,14 +57,19 @@ Csr<Value> generate(const GeneratorSpec& spec, std::uint64_t seed) {
     spec.require_parameters(2, "gen:banded:ROWS:HALF_BANDWIDTH");
     return matrices::banded<Value>(size(0), size(1), seed);
   }
-  if (spec.kind() == "stencil5" || spec.kind() == "stencil7" || spec.kind() == "stencil27") {
-    spec.require_parameters(1, 2,
-                            "gen:" + spec.kind() + ":N or gen:" + spec.kind() + ":N:UNKNOWNS");
-    const int points = spec.kind() == "stencil5" ? 5 : spec.kind() == "stencil7" ? 7 : 27;
+  if (const int points = points_of(spec.kind()); points != 0) {
+    const std::size_t given = spec.parameters();
+    const bool is_shuffled = given > 1 && spec.parameter(given - 1) == "shuffled";
+    const std::size_t numbers = is_shuffled ? given - 1 : given;
+    if (numbers < 1 || numbers > 2)
+      spec.require_parameters(1, 2, "gen:" + spec.kind() + ":N[:UNKNOWNS][:shuffled]");
     // Clamped to the int range; the generator rejects such a number of rows.
-    const auto unknowns = static_cast<int>(
-        spec.parameters() == 2 ? std::min<std::uint64_t>(spec.count(1), INT32_MAX) : 1);
-    return matrices::stencil<Value>(points, size(0), size(0), points == 5 ? 1 : size(0), unknowns);
+    const auto unknowns =
+        static_cast<int>(numbers == 2 ? std::min<std::uint64_t>(spec.count(1), INT32_MAX) : 1);
+    const bool is_flat = points == 5 || points == 9;
+    auto matrix =
+        matrices::stencil<Value>(points, size(0), size(0), is_flat ? 1 : size(0), unknowns);
+    return is_shuffled ? matrices::renumbered(matrix, seed) : matrix;
   }
   if (spec.kind() == "powerlaw") {
     spec.require_parameters(3, "gen:powerlaw:ROWS:EXPONENT:MAX_ROW_NNZ");

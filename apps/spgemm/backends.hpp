@@ -51,6 +51,14 @@ void check_shapes(const Matrix& a, const Matrix& b) {
 /// The error for an algorithm that does not multiply in device memory.
 [[nodiscard]] Error not_on_cuda(Algorithm algorithm);
 
+/// What CUDA has to know of a larger product, so that its rows get the same bits in a part of it.
+struct WholeProduct {
+  /// Columns of the sampled entries of B (cuda/fused/policy.hpp)
+  std::span<const std::uint32_t> samples;
+  /// A and B repeat patterns (row_patterns.hpp): `automatic` is by patterns
+  bool repeats_patterns = false;
+};
+
 /// What a backend does, as spgemm.hpp and its companions describe it.
 /// \pre the algorithm runs on the backend and is one of the library's own; on CUDA, `multiply` also
 ///      takes baselines that have Baseline::prepare
@@ -65,23 +73,21 @@ struct BackendFunctions {
   void (*multiply_arriving)(const Context&, const Matrix& a, const Matrix& b,
                             const ArrivingSink<Value, Idx>&, Algorithm) = nullptr;
   /// As spgemm::multiply_part(). Null on the host, where sums do not depend on other rows.
-  Matrix (*multiply_part)(const Context&, const Matrix& a, const Matrix& b,
-                          std::span<const std::uint32_t> samples, Algorithm) = nullptr;
+  Matrix (*multiply_part)(const Context&, const Matrix& a, const Matrix& b, const WholeProduct*,
+                          Algorithm) = nullptr;
 };
 
-/// multiply() for a B that has only those rows of a larger one that A asks for, with the bits of the
-/// product of the larger one.
-/// \param samples  on CUDA, the columns of the sampled entries of the larger B (cuda/fused/policy.hpp)
+/// multiply() for some rows of A and a B that has only those rows of a larger one that they ask for,
+/// with the bits of the product of the larger one.
+/// \param whole  null: A and B are whole
 template <Scalar Value, Index Idx>
 [[nodiscard]] Csr<Value, Idx> multiply_part(const Context& context, const Csr<Value, Idx>& a,
-                                            const Csr<Value, Idx>& b,
-                                            std::span<const std::uint32_t> samples,
+                                            const Csr<Value, Idx>& b, const WholeProduct* whole,
                                             Algorithm algorithm);
 /// The same of structures.
 template <Index Idx>
 [[nodiscard]] Pattern<Idx> multiply_part(const Context& context, const Pattern<Idx>& a,
-                                         const Pattern<Idx>& b,
-                                         std::span<const std::uint32_t> samples,
+                                         const Pattern<Idx>& b, const WholeProduct* whole,
                                          Algorithm algorithm);
 
 /// Columns and values of consecutive rows of C, in arrays of a backend.
@@ -164,8 +170,8 @@ template <Index Idx>
 
 namespace cuda {
 
-/// `automatic` is fused if it can compute C, otherwise essc. The functions throw Error
-/// (unavailable) for fused and too many columns.
+/// `automatic` is by patterns if they repeat, fused if that can compute C, otherwise essc. The
+/// functions throw Error (unavailable) for pattern and fused and too many rows or columns.
 /// \throws Error (unavailable) the build has no CUDA
 template <Scalar Value, Index Idx>
 [[nodiscard]] BackendFunctions<Value, Idx> functions();

@@ -40,16 +40,17 @@ namespace sortie::spgemm {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> own_names{"auto", "essc", "fused", "row-wise"};
+constexpr std::array<std::string_view, 5> own_names{"auto", "essc", "fused", "row-wise",
+                                                    "pattern"};
 
 /// The library's algorithms, and those of the program.
 struct Algorithms {
   std::span<const Baseline> baselines;
   std::vector<Algorithm> all{Algorithm::automatic, Algorithm::essc, Algorithm::fused,
-                             Algorithm::row_wise};
+                             Algorithm::row_wise, Algorithm::pattern};
   // Those in this build, in the order of algorithms().
   std::vector<Algorithm> on_host{Algorithm::essc, Algorithm::row_wise};
-  std::vector<Algorithm> on_cuda{Algorithm::fused, Algorithm::essc};
+  std::vector<Algorithm> on_cuda{Algorithm::fused, Algorithm::pattern, Algorithm::essc};
 
   std::vector<Algorithm>& on(Backend backend) {
     return backend == Backend::host ? on_host : on_cuda;
@@ -213,12 +214,12 @@ std::int64_t count_products(const Pattern<Idx>& a, const Pattern<Idx>& b) {
 template <Scalar Value, Index Idx>
 Csr<Value, Idx> multiply(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
                          Algorithm algorithm) {
-  return multiply_part(context, a, b, {}, algorithm);
+  return multiply_part(context, a, b, nullptr, algorithm);
 }
 
 template <Scalar Value, Index Idx>
 Csr<Value, Idx> multiply_part(const Context& context, const Csr<Value, Idx>& a,
-                              const Csr<Value, Idx>& b, std::span<const std::uint32_t> samples,
+                              const Csr<Value, Idx>& b, const WholeProduct* whole,
                               Algorithm algorithm) {
   check_shapes(a, b);
   const Backend backend = choose_backend(context, algorithm);
@@ -229,7 +230,7 @@ Csr<Value, Idx> multiply_part(const Context& context, const Csr<Value, Idx>& a,
     Csr<Value, Idx> c = by_baseline != nullptr ? by_baseline(context, a, b)
                         : of_backend.multiply_part == nullptr
                             ? of_backend.multiply(context, a, b, algorithm)
-                            : of_backend.multiply_part(context, a, b, samples, algorithm);
+                            : of_backend.multiply_part(context, a, b, whole, algorithm);
     report_figures(context, a, b, c.nnz());
     return c;
   } catch (const std::bad_alloc&) {
@@ -315,7 +316,7 @@ Pattern<Idx> multiply_structure(const Context& context, const Pattern<Idx>& a,
 
 template <Index Idx>
 Pattern<Idx> multiply_part(const Context& context, const Pattern<Idx>& a, const Pattern<Idx>& b,
-                           std::span<const std::uint32_t> /*samples*/, Algorithm algorithm) {
+                           const WholeProduct* /*whole*/, Algorithm algorithm) {
   return multiply_structure(context, a, b, algorithm);
 }
 
@@ -357,8 +358,7 @@ std::optional<WorkSpace> work_space(const Context& context, const ProductSize& s
   template Csr<Value, Idx> multiply(const Context&, const Csr<Value, Idx>&,                        \
                                     const Csr<Value, Idx>&, Algorithm);                            \
   template Csr<Value, Idx> multiply_part(const Context&, const Csr<Value, Idx>&,                   \
-                                         const Csr<Value, Idx>&, std::span<const std::uint32_t>,   \
-                                         Algorithm);                                               \
+                                         const Csr<Value, Idx>&, const WholeProduct*, Algorithm);  \
   template void multiply_in_chunks(const Context&, const Csr<Value, Idx>&, const Csr<Value, Idx>&, \
                                    const std::type_identity_t<ProductSink<Value, Idx>>&,           \
                                    Algorithm);                                                     \
@@ -376,7 +376,7 @@ SORTIE_SPGEMM_FOR_EACH_TYPE(INSTANTIATE)
   template Pattern<Idx> multiply_structure(const Context&, const Pattern<Idx>&,                 \
                                            const Pattern<Idx>&, Algorithm);                     \
   template Pattern<Idx> multiply_part(const Context&, const Pattern<Idx>&, const Pattern<Idx>&, \
-                                      std::span<const std::uint32_t>, Algorithm);
+                                      const WholeProduct*, Algorithm);
 INSTANTIATE(std::int32_t)
 INSTANTIATE(std::int64_t)
 #undef INSTANTIATE

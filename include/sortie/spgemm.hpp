@@ -18,9 +18,10 @@ enum class Algorithm {
   essc,       ///< expansion, segmented sort, compression (host and CUDA)
   fused,      ///< CUDA: each row in registers and shared memory, no expansion in device memory
   row_wise,   ///< host: an accumulator chosen per row
+  pattern,    ///< CUDA: rows with the same columns relative to the row together, as on grids
 };
 
-/// "auto", "essc", "fused", "row-wise", or the name of a registered algorithm
+/// "auto", "essc", "fused", "row-wise", "pattern", or the name of a registered algorithm
 [[nodiscard]] SORTIE_API std::string_view name(Algorithm algorithm);
 /// The inverse of name(). \throws Error (usage) unknown name
 [[nodiscard]] SORTIE_API Algorithm parse_algorithm(std::string_view text);

@@ -121,6 +121,31 @@ __device__ __forceinline__ void store_shared(SharedAddress address, std::uint32_
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
 }
 
+/// Copies an element from global to shared memory without a register, where the hardware can. Other
+/// lanes see it after wait_for_copies() and a barrier.
+template <class T>
+__device__ __forceinline__ void copy_async(T* to, const T* from) {
+#if __CUDA_ARCH__ >= 800
+  // In halves of 8 bytes: a complex number need not be aligned to its size.
+  constexpr int bytes = sizeof(T) < 8 ? 4 : 8;
+  static_assert(sizeof(T) % bytes == 0);
+#pragma unroll
+  for (int i = 0; i < static_cast<int>(sizeof(T)); i += bytes)
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(
+                     static_cast<SharedAddress>(__cvta_generic_to_shared(to)) + i),
+                 "l"(reinterpret_cast<const unsigned char*>(from) + i), "n"(bytes)
+                 : "memory");
+#else
+  *to = *from;
+#endif
+}
+/// Waits for all copies of the calling thread.
+__device__ __forceinline__ void wait_for_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
 /// Reads a word that other threads may be changing with atomics.
 __device__ __forceinline__ std::uint32_t read_shared_word(const std::uint32_t& word) {
   return *static_cast<const volatile std::uint32_t*>(&word);

@@ -160,7 +160,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "found two results for standard output, expected at most one"},
         WrongUsage{{"bench", "spgemm", "gen:magic:5"},
                    "found \"gen:magic:5\", expected gen:er, gen:rmat, gen:banded, gen:stencil5, "
-                   "gen:stencil7, gen:stencil27, gen:powerlaw or gen:web"},
+                   "gen:stencil7, gen:stencil9, gen:stencil27, gen:powerlaw or gen:web"},
         WrongUsage{{"bench", "spgemm", "gen:er:5"},
                    "found \"gen:er:5\", expected gen:er:ROWS:ROW_NNZ"},
         WrongUsage{{"bench", "suffix-array", "gen:dna:5x"},

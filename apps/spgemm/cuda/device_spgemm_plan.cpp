@@ -1,44 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sortie/device_spgemm_plan.hpp"
 
-#include <algorithm>
 #include <complex>
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/cuda/fused/fused_product.hpp"
+#include "apps/spgemm/cuda/patterns/pattern_product.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::spgemm::cuda {
 
-/// The device must be current for all functions.
+/// The structure of C by the fused product. The device must be current for all functions.
 template <class Value>
-struct SpgemmPlan<Value>::State {
-  State(const DeviceContext& device_context, const DeviceCsrView<Value>& a_view,
-        const DeviceCsrView<Value>& b_view)
-      : context(device_context), a(a_view), b(b_view) {
-    if (!fits_fused_product<Value>(a.rows, b.cols))
-      throw too_large_for_fused_product(a.rows, b.cols);
-    find_structure();
-    DeviceBuffer<Value> c_values(nnz(), context.stream);
-    make(a.values, b.values, col_idx.data(), c_values.data());
-    a.values = nullptr;
-    b.values = nullptr;
-  }
+struct FusedStructure {
+  RowBins bins;
+  CountedRows<Value> counted;
+  DeviceBuffer<std::int64_t> row_ptr;
 
-  [[nodiscard]] std::int64_t nnz() const { return counted.found.entries; }
-  [[nodiscard]] std::uint64_t bytes() const {
-    const LargeRows& large = counted.large;
-    return bins.rows.bytes() + large.storage.bytes() + large.bitmaps.bytes() + row_ptr.bytes() +
-           col_idx.bytes();
-  }
-
-  void find_structure() {
+  /// \param budget  bytes
+  FusedStructure(const DeviceContext& context, const DeviceCsrView<Value>& a,
+                 const DeviceCsrView<Value>& b, std::uint64_t budget) {
     const cudaStream_t stream = context.stream;
     DevicePhase analysis(context, "analysis");
-    const std::uint64_t budget = product_memory_budget(context);
     const auto require = [budget](std::uint64_t wanted, const char* what) {
       if (wanted > budget) throw out_of_memory_error(what, wanted, budget);
     };
@@ -56,41 +44,122 @@ struct SpgemmPlan<Value>::State {
     DevicePhase counting(context, "counting");
     require(lasting + bins.products * large_row_bytes_per_product, "the structure of A * B");
     counted = count_rows<Value>({a, b}, bins, budget - lasting, row_ptr.data(), false, stream);
-    trim_bitmaps();
-    require(bytes() + nnz() * entry_bytes<Value>, "the plan of A * B with C");
-    col_idx = DeviceBuffer<Column>(nnz(), stream);
+    trim_bitmaps(stream);
     counting.stop();
   }
 
+  [[nodiscard]] std::int64_t nnz() const { return counted.found.entries; }
+  [[nodiscard]] std::uint64_t bytes() const {
+    const LargeRows& large = counted.large;
+    return bins.rows.bytes() + large.storage.bytes() + large.bitmaps.bytes() + row_ptr.bytes();
+  }
+
+  void make(const DeviceCsrView<Value>& a, const DeviceCsrView<Value>& b, std::uint32_t* col_idx,
+            Value* values, cudaStream_t stream) const {
+    make_rows<Value>({a, b, nullptr, 0}, bins, counted, {row_ptr.data(), col_idx, values}, stream);
+  }
+
+ private:
   /// The bitmaps were allocated before their total size was known: keeps only the used part.
-  void trim_bitmaps() {
+  void trim_bitmaps(cudaStream_t stream) {
     DeviceBuffer<std::uint32_t>& bitmaps = counted.large.bitmaps;
     const std::uint64_t used = counted.found.bitmap_words;
     if (used >= bitmaps.size()) return;
-    DeviceBuffer<std::uint32_t> kept(used, context.stream);
+    DeviceBuffer<std::uint32_t> kept(used, stream);
     if (used != 0)
       check_cuda(cudaMemcpyAsync(kept.data(), bitmaps.data(), kept.bytes(),
-                                 cudaMemcpyDeviceToDevice, context.stream));
+                                 cudaMemcpyDeviceToDevice, stream));
     bitmaps = std::move(kept);
   }
+};
 
-  void make(const Value* a_values, const Value* b_values, Column* c_col_idx,
-            Value* c_values) const {
+/// The structure of C by patterns, with the tiles of all rows.
+template <class Value>
+struct TiledStructure : PatternStructure<Value> {
+  RowTiles all_tiles;
+  std::int64_t entries = 0;
+
+  TiledStructure(const DeviceContext& context, const DeviceCsrView<Value>& a,
+                 const DeviceCsrView<Value>& b, std::uint64_t budget)
+      : PatternStructure<Value>(context, a, b, budget) {
+    all_tiles = this->tiles(0, a.rows, context.stream);
+    check_cuda(cudaMemcpyAsync(&entries, this->row_ptr.data() + a.rows, sizeof(entries),
+                               cudaMemcpyDeviceToHost, context.stream));
+    check_cuda(cudaStreamSynchronize(context.stream));
+  }
+
+  [[nodiscard]] std::int64_t nnz() const { return entries; }
+  [[nodiscard]] std::uint64_t bytes() const {
+    return PatternStructure<Value>::bytes() + all_tiles.tiles.bytes();
+  }
+
+  void make(const DeviceCsrView<Value>& a, const DeviceCsrView<Value>& b, std::uint32_t* col_idx,
+            Value* values, cudaStream_t stream) const {
+    compute_tiles(a, b, this->programs, all_tiles, this->tile_rows,
+                  {this->row_ptr.data(), 0, col_idx, values}, stream);
+  }
+};
+
+/// The device must be current for all functions.
+template <class Value>
+struct SpgemmPlan<Value>::State {
+  State(const DeviceContext& device_context, const DeviceCsrView<Value>& a_view,
+        const DeviceCsrView<Value>& b_view)
+      : context(device_context), a(a_view), b(b_view) {
+    const std::uint64_t budget = product_memory_budget(context);
+    if (fits_pattern_product(a.rows, b.rows) && patterns_repeat(a, b, context.stream)) {
+      try {
+        tiled.emplace(context, a, b, budget);
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::out_of_memory) throw;
+      }
+      // Long rows are products of their own, which a plan does not have.
+      if (tiled && tiled->programs.sizes.long_classes != 0) tiled.reset();
+    }
+    if (!tiled) {
+      if (!fits_fused_product<Value>(a.rows, b.cols))
+        throw too_large_for_fused_product(a.rows, b.cols);
+      fused.emplace(context, a, b, budget);
+    }
+    const std::uint64_t wanted = bytes() + static_cast<std::uint64_t>(nnz()) * entry_bytes<Value>;
+    if (wanted > budget) throw out_of_memory_error("the plan of A * B with C", wanted, budget);
+    col_idx = DeviceBuffer<Column>(nnz(), context.stream);
+    DeviceBuffer<Value> c_values(nnz(), context.stream);
+    make(a.values, b.values, col_idx.data(), c_values.data());
+    a.values = nullptr;
+    b.values = nullptr;
+  }
+
+  [[nodiscard]] std::int64_t nnz() const { return tiled ? tiled->nnz() : fused->nnz(); }
+  [[nodiscard]] std::uint64_t bytes() const {
+    return (tiled ? tiled->bytes() : fused->bytes()) + col_idx.bytes();
+  }
+  [[nodiscard]] const DeviceBuffer<std::int64_t>& row_ptr() const {
+    return tiled ? tiled->row_ptr : fused->row_ptr;
+  }
+
+  /// \param c_col_idx  null: only values are wanted
+  void make(const Value* a_values, const Value* b_values, Column* c_col_idx, Value* c_values) {
     DevicePhase making(context, "making");
-    ProductOperands<Value> operands{a, b, nullptr, 0};
-    operands.a.values = a_values;
-    operands.b.values = b_values;
-    make_rows<Value>(operands, bins, counted, {row_ptr.data(), c_col_idx, c_values},
-                     context.stream);
+    DeviceCsrView<Value> new_a = a;
+    DeviceCsrView<Value> new_b = b;
+    new_a.values = a_values;
+    new_b.values = b_values;
+    if (tiled) {
+      tiled->make(new_a, new_b, c_col_idx, c_values, context.stream);
+    } else {
+      // Writes columns in any case.
+      fused->make(new_a, new_b, c_col_idx != nullptr ? c_col_idx : col_idx.data(), c_values,
+                  context.stream);
+    }
     making.stop();
   }
 
   DeviceContext context;
   DeviceCsrView<Value> a;  ///< values: those given to the constructor, not read later
   DeviceCsrView<Value> b;
-  RowBins bins;
-  CountedRows<Value> counted;
-  DeviceBuffer<std::int64_t> row_ptr;
+  std::optional<TiledStructure<Value>> tiled;  ///< one of the two
+  std::optional<FusedStructure<Value>> fused;
   DeviceBuffer<Column> col_idx;
 };
 
@@ -140,7 +209,7 @@ std::int64_t SpgemmPlan<Value>::nnz() const {
 
 template <class Value>
 const DeviceBuffer<std::int64_t>& SpgemmPlan<Value>::row_ptr() const {
-  return state_->row_ptr;
+  return state_->row_ptr();
 }
 
 template <class Value>
@@ -156,14 +225,14 @@ std::uint64_t SpgemmPlan<Value>::bytes() const {
 template <class Value>
 void SpgemmPlan<Value>::multiply(const Value* a_values, const Value* b_values, Value* c_values) {
   const CurrentDevice current(state_->context.device);
-  state_->make(a_values, b_values, state_->col_idx.data(), c_values);
+  state_->make(a_values, b_values, nullptr, c_values);
 }
 
 template <class Value>
 DeviceCsr<Value> SpgemmPlan<Value>::multiply(const Value* a_values, const Value* b_values) const {
   const CurrentDevice current(state_->context.device);
   const cudaStream_t stream = state_->context.stream;
-  const DeviceBuffer<std::int64_t>& offsets = state_->row_ptr;
+  const DeviceBuffer<std::int64_t>& offsets = state_->row_ptr();
   DeviceCsr<Value> c{rows(), cols(), DeviceBuffer<std::int64_t>(offsets.size(), stream),
                      DeviceBuffer<Column>(nnz(), stream), DeviceBuffer<Value>(nnz(), stream)};
   check_cuda(cudaMemcpyAsync(c.row_ptr.data(), offsets.data(), offsets.bytes(),

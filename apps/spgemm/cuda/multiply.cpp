@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "apps/spgemm/cuda/device_product.hpp"
 #include "apps/spgemm/cuda/essc/chunked_product.hpp"
 #include "apps/spgemm/cuda/fused/fused_product.hpp"
+#include "apps/spgemm/cuda/patterns/pattern_product.hpp"
 #include "core/cuda/arriving_copy.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/host_runtime.hpp"
@@ -23,21 +25,36 @@ template <class Value, class Column>
 using EsscProduct = ChunkedProduct<Value, Column, SegmentedRowSort<Column>>;
 
 /// Returns finish(product) for the Product of an algorithm of Sortie, where finish() calls
-/// product.next() until all rows are done. `automatic` is fused if it can compute C, otherwise
-/// essc.
-/// \param samples  of a larger B, as for FusedProduct
-/// \throws Error (unavailable) fused, and too many columns
+/// product.next() until all rows are done. `automatic` is by patterns if they repeat and their
+/// structure fits the memory, fused if that can compute C, otherwise essc.
+/// \param whole  null, or the larger product that this is a part of
+/// \throws Error (unavailable) pattern or fused, and too many rows or columns
 template <class Value, class Column, class Finish>
 auto with_product(const DeviceContext& context, const DeviceCsrView<Value, Column>& a,
                   const DeviceCsrView<Value, Column>& b, Algorithm algorithm, const Finish& finish,
-                  std::span<const std::uint32_t> samples = {}) {
-  if (algorithm != Algorithm::essc) {
-    if constexpr (sizeof(Column) == sizeof(std::uint32_t)) {
-      if (fits_fused_product<Value>(a.rows, b.cols))
-        return finish(FusedProduct<Value>(context, a, b, samples));
+                  const WholeProduct* whole = nullptr) {
+  if constexpr (sizeof(Column) == sizeof(std::uint32_t)) {
+    if (algorithm == Algorithm::pattern && fits_pattern_product(a.rows, b.rows))
+      return finish(PatternProduct<Value>(context, a, b));
+    if (algorithm == Algorithm::automatic && fits_pattern_product(a.rows, b.rows) &&
+        (whole != nullptr ? whole->repeats_patterns : patterns_repeat(a, b, context.stream))) {
+      std::optional<PatternProduct<Value>> product;
+      try {
+        product.emplace(context, a, b);
+      } catch (const Error& error) {
+        // The others take less memory.
+        if (error.kind() != ErrorKind::out_of_memory) throw;
+      }
+      if (product) return finish(*product);
     }
-    if (algorithm == Algorithm::fused) throw too_large_for_fused_product(a.rows, b.cols);
+    if (algorithm != Algorithm::pattern && algorithm != Algorithm::essc &&
+        fits_fused_product<Value>(a.rows, b.cols)) {
+      return finish(FusedProduct<Value>(
+          context, a, b, whole != nullptr ? whole->samples : std::span<const std::uint32_t>{}));
+    }
   }
+  if (algorithm == Algorithm::pattern) throw too_large_for_pattern_product(a.rows, b.rows, b.cols);
+  if (algorithm == Algorithm::fused) throw too_large_for_fused_product(a.rows, b.cols);
   return finish(EsscProduct<Value, Column>(context, a, b));
 }
 
@@ -57,7 +74,7 @@ DeviceCsr<Value, Column> multiply_by_baseline(const DeviceContext& context,
 
 template <Scalar Value, Index Idx>
 Csr<Value, Idx> multiply_part(const Context& context, const Csr<Value, Idx>& a,
-                              const Csr<Value, Idx>& b, std::span<const std::uint32_t> samples,
+                              const Csr<Value, Idx>& b, const WholeProduct* whole,
                               Algorithm algorithm) {
   const DeviceCall call(context);
   return with_operands(call, a, b, [&](const auto& device_a, const auto& device_b) {
@@ -71,14 +88,14 @@ Csr<Value, Idx> multiply_part(const Context& context, const Csr<Value, Idx>& a,
     return with_product(
         call, device_a, device_b, algorithm,
         [&](auto&& product) { return product_on_host<Idx>(call, product, device_a, device_b); },
-        samples);
+        whole);
   });
 }
 
 template <Scalar Value, Index Idx>
 Csr<Value, Idx> multiply(const Context& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
                          Algorithm algorithm) {
-  return cuda::multiply_part<Value, Idx>(context, a, b, {}, algorithm);
+  return cuda::multiply_part<Value, Idx>(context, a, b, nullptr, algorithm);
 }
 
 template <Scalar Value, Index Idx>
@@ -158,6 +175,7 @@ WorkSpace work_space(const Context& context, const ProductSize& size, Algorithm 
   const DeviceScope scope(context);
   if (wide_columns<Idx>(size.cols))
     return EsscProduct<Value, std::uint64_t>::work_space(context, size);
+  if (algorithm == Algorithm::pattern) return PatternProduct<Value>::work_space(context, size);
   if (algorithm == Algorithm::essc || !fits_fused_product<Value>(size.rows, size.cols))
     return EsscProduct<Value, std::uint32_t>::work_space(context, size);
   return FusedProduct<Value>::work_space(context, size);

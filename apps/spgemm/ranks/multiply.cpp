@@ -13,6 +13,7 @@
 #include "apps/spgemm/ranks/product_steps.hpp"
 #include "apps/spgemm/ranks/rounds.hpp"
 #include "apps/spgemm/ranks/row_fetch.hpp"
+#include "apps/spgemm/row_patterns.hpp"
 #include "cluster/device_share.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/cluster_spgemm.hpp"
@@ -43,6 +44,30 @@ std::vector<std::uint32_t> sample_columns(Ranks& ranks, const DividedMatrix<Matr
   std::vector<std::uint32_t> samples;
   for (const std::uint64_t column : columns) samples.push_back(static_cast<std::uint32_t>(column));
   return samples;
+}
+
+/// True if the patterns of a matrix repeat (row_patterns.hpp). Collective, phase "sample patterns".
+template <class Matrix>
+bool patterns_repeat(Ranks& ranks, const DividedMatrix<Matrix>& matrix) {
+  const std::int64_t rows = matrix.rows();
+  const auto entries =
+      static_cast<std::int64_t>(ranks.sum(static_cast<std::uint64_t>(matrix.block.nnz())));
+  if (!spgemm::may_repeat_patterns(rows, entries)) return false;
+  std::vector<std::uint64_t> hashes;
+  ranks.together("sample patterns", [&] {
+    hashes.resize(spgemm::pattern_samples);
+    const std::int64_t first = matrix.first_rows[static_cast<std::size_t>(ranks.rank())];
+    for (std::int64_t sample = 0; sample < spgemm::pattern_samples; ++sample) {
+      const std::int64_t own = spgemm::sampled_row(rows, sample) - first;
+      if (own < 0 || own >= matrix.block.rows) continue;
+      const std::int64_t begin = matrix.block.row_ptr[static_cast<std::size_t>(own)];
+      const std::int64_t end = matrix.block.row_ptr[static_cast<std::size_t>(own) + 1];
+      hashes[static_cast<std::size_t>(sample)] =
+          spgemm::hash_of_row(first + own, matrix.block.col_idx.data() + begin, end - begin);
+    }
+  });
+  ranks.reduce_all(hashes, Reduction::sum);
+  return spgemm::patterns_repeat(std::move(hashes));
 }
 
 /// Rows begin .. end of a block, with other column numbers.
@@ -101,10 +126,13 @@ class RankProduct {
   }
 
   DividedMatrix<Matrix> run() {
+    if (on_device_)
+      whole_.repeats_patterns = patterns_repeat(ranks_, a_) && patterns_repeat(ranks_, b_);
     if (ranks_.size() == 1) return run_alone();
     if (on_device_) {
       device_ = share_device(ranks_, context_);
       samples_ = sample_columns(ranks_, b_);
+      whole_.samples = samples_;
     }
     PhaseTimer finding(context_, "find rows");
     NeededRows<Matrix> needed(ranks_, context_, plan_, memory_, a_, b_);
@@ -134,8 +162,9 @@ class RankProduct {
   /// All rows are here.
   DividedMatrix<Matrix> run_alone() {
     const PhaseTimer timer(context_, "multiply");
-    multiply(
-        [&] { c_.block = spgemm::multiply_part(context_, a_.block, b_.block, {}, algorithm_); });
+    multiply([&] {
+      c_.block = spgemm::multiply_part(context_, a_.block, b_.block, &whole_, algorithm_);
+    });
     std::uint64_t products = 0;
     ranks_.together("use rows", [&] {
       if (context_.report != nullptr)
@@ -194,7 +223,7 @@ class RankProduct {
     PhaseTimer multiplying(context_, "multiply");
     multiply([&] {
       rows = rows_of(a_.block, begin, end, fetched.rows, std::move(places));
-      product = spgemm::multiply_part(context_for(fetched), rows, fetched, samples_, algorithm_);
+      product = spgemm::multiply_part(context_for(fetched), rows, fetched, &whole_, algorithm_);
     });
     multiplying.stop();
     ranks_.together("use rows", [&] {
@@ -239,6 +268,7 @@ class RankProduct {
   bool on_device_;
   DeviceShare device_;
   std::vector<std::uint32_t> samples_;  ///< of B on devices
+  spgemm::WholeProduct whole_;          ///< on devices
   RankMemory memory_;
   std::int64_t first_row_;
   std::uint64_t fetched_rows_ = 0;

@@ -6,6 +6,7 @@
 #include <cuda/barrier>
 
 #include "apps/spgemm/cuda/fused/row_bitmap.cuh"
+#include "apps/spgemm/cuda/fused/value.cuh"
 
 /// Computes the entries of large rows of C: the kernel and its launches.
 namespace sortie::spgemm::cuda {
@@ -59,16 +60,6 @@ __device__ __forceinline__ bool sum_equal_ranks(std::uint32_t rank, Value& produ
     others &= others - 1;
   }
   return is_first;
-}
-
-/// -0.0, since -0.0 + x has the bits of x for every x, including +0.0 and -0.0.
-template <class Value>
-__device__ __forceinline__ Value additive_identity() {
-  if constexpr (sizeof(Value) > sizeof(double)) {
-    return {-0.0, -0.0};
-  } else {
-    return static_cast<Value>(-0.0);
-  }
 }
 
 /// Products of slices with at most this many entries of A are added entry by entry. For slices with

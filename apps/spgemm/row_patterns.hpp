@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+/// The pattern of a row is its list of columns relative to the row's number. On grids with the
+/// points numbered line by line nearly all rows have one of a few patterns. Whether a product is
+/// computed by patterns (cuda/patterns/) is decided by sampled rows of A and B, which ranks can hash
+/// each for themselves: the decision, and with it the order of the sums, is the same on one device
+/// and on many.
+namespace sortie::spgemm {
+
+/// Rows that are sampled.
+inline constexpr std::int64_t pattern_samples = 1024;
+/// Matrices with fewer entries are not tried: their product takes less time than the decision saves.
+inline constexpr std::int64_t min_pattern_entries = std::int64_t{1} << 20;
+
+/// Row number of a sample: at a pseudo-random place of each of equal parts of the rows, so that
+/// samples do not keep the distance of grid lines. \pre rows >= pattern_samples
+[[nodiscard]] constexpr std::int64_t sampled_row(std::int64_t rows, std::int64_t sample) {
+  const std::int64_t part = rows / pattern_samples;
+  auto random = static_cast<std::uint32_t>(sample) * 0x9e3779b9u;
+  random ^= random >> 15;
+  random *= 0x85ebca6bu;
+  random ^= random >> 13;
+  return sample * part + static_cast<std::int64_t>(random) % part;
+}
+
+/// What entry `position` of a row adds to the row's hash.
+/// \param relative  its column less the row's number, modulo 2^32
+[[nodiscard]] constexpr std::uint64_t pattern_hash(std::uint32_t position, std::uint32_t relative) {
+  return static_cast<std::uint64_t>(relative) * ((2 * position + 1) * 0x9e3779b1u);
+}
+/// Spreads a sum of pattern_hash() over all bits. \param length  of the row
+[[nodiscard]] constexpr std::uint64_t finished_hash(std::uint64_t sum, std::uint64_t length) {
+  std::uint64_t hash = (sum + length) * 0x9e3779b97f4a7c15u;
+  hash = (hash ^ (hash >> 29)) * 0xbf58476d1ce4e5b9u;
+  return hash ^ (hash >> 32);
+}
+
+/// The hash of the pattern of a row.
+template <class Column>
+[[nodiscard]] std::uint64_t hash_of_row(std::int64_t row, const Column* columns,
+                                        std::int64_t length) {
+  std::uint64_t sum = 0;
+  for (std::int64_t i = 0; i < length; ++i)
+    sum += pattern_hash(static_cast<std::uint32_t>(i),
+                        static_cast<std::uint32_t>(columns[i]) - static_cast<std::uint32_t>(row));
+  return finished_hash(sum, static_cast<std::uint64_t>(length));
+}
+
+/// True if a matrix of this size is sampled.
+[[nodiscard]] constexpr bool may_repeat_patterns(std::int64_t rows, std::int64_t entries) {
+  return rows >= pattern_samples && entries >= min_pattern_entries;
+}
+/// True if patterns repeat: three of four sampled rows have entries, and a pattern of at least 1/64 of
+/// the rows.
+[[nodiscard]] inline bool patterns_repeat(std::vector<std::uint64_t> hashes) {
+  constexpr std::size_t frequent = pattern_samples / 64;
+  std::sort(hashes.begin(), hashes.end());
+  std::size_t in_frequent = 0;
+  for (std::size_t begin = 0; begin < hashes.size();) {
+    std::size_t end = begin;
+    while (end < hashes.size() && hashes[end] == hashes[begin]) ++end;
+    const bool is_empty = hashes[begin] == finished_hash(0, 0);
+    if (end - begin >= frequent && !is_empty) in_frequent += end - begin;
+    begin = end;
+  }
+  return 4 * in_frequent >= 3 * hashes.size() && !hashes.empty();
+}
+
+}  // namespace sortie::spgemm
