@@ -13,6 +13,7 @@
 #include "apps/bench/generator_spec.hpp"
 #include "apps/bench/timing.hpp"
 #include "apps/spgemm/baseline.hpp"
+#include "apps/spgemm/row_patterns.hpp"
 #include "core/files/byte_source.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
@@ -131,7 +132,13 @@ class SpgemmCase {
   std::vector<spgemm::Algorithm> chosen_algorithms() const {
     const auto offered = spgemm::algorithms(context_.backend);
     std::vector<spgemm::Algorithm> chosen = options_.algorithms;
-    if (chosen.empty()) chosen.assign(offered.begin(), offered.end());
+    if (!chosen.empty()) return chosen;
+    // Rows that repeat no pattern are much work for `pattern`.
+    const bool repeats = spgemm::repeats_patterns(matrix_) && spgemm::repeats_patterns(b());
+    std::copy_if(offered.begin(), offered.end(), std::back_inserter(chosen),
+                 [&](spgemm::Algorithm algorithm) {
+                   return algorithm != spgemm::Algorithm::pattern || repeats;
+                 });
     return chosen;
   }
 

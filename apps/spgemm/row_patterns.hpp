@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 /// The pattern of a row is its list of columns relative to the row's number. On grids with the
@@ -70,6 +71,20 @@ template <class Column>
     begin = end;
   }
   return 4 * in_frequent >= 3 * hashes.size() && !hashes.empty();
+}
+
+/// The same for a whole matrix on the host.
+template <class Matrix>
+[[nodiscard]] bool repeats_patterns(const Matrix& matrix) {
+  if (!may_repeat_patterns(matrix.rows, matrix.nnz())) return false;
+  std::vector<std::uint64_t> hashes;
+  for (std::int64_t sample = 0; sample < pattern_samples; ++sample) {
+    const std::int64_t row = sampled_row(matrix.rows, sample);
+    const std::int64_t begin = matrix.row_ptr[static_cast<std::size_t>(row)];
+    hashes.push_back(hash_of_row(row, matrix.col_idx.data() + begin,
+                                 matrix.row_ptr[static_cast<std::size_t>(row) + 1] - begin));
+  }
+  return patterns_repeat(std::move(hashes));
 }
 
 }  // namespace sortie::spgemm

@@ -29,8 +29,13 @@ namespace sortie::spgemm::cuda {
 ///
 /// | algorithm    | selected by automatic     | approximate work space in addition to C           |
 /// |--------------|---------------------------|---------------------------------------------------|
-/// | fused        | whenever it can compute C | 32 bytes per row of A and 1 byte per product; if  |
-/// |              |                           | it fits, up to 2 bytes per product of rows with   |
+/// | pattern      | if most rows of A and of  | 28 bytes per row of A, 8 per row of B, and 2 per  |
+/// |              | B repeat a few patterns   | product of one row of each class                  |
+/// |              | of columns relative to    |                                                   |
+/// |              | the row, as on grids, and |                                                   |
+/// |              | both have 2^20 entries    |                                                   |
+/// | fused        | otherwise, whenever it    | 32 bytes per row of A and 1 byte per product; if  |
+/// |              | can compute C             | it fits, up to 2 bytes per product of rows with   |
 /// |              |                           | more than 512 products, and 4 + sizeof(Value) per |
 /// |              |                           | product of the other rows, rounded up to 8        |
 /// |              |                           | products per row                                  |
@@ -38,13 +43,15 @@ namespace sortie::spgemm::cuda {
 /// |              |                           | keys and values of the products of a chunk        |
 ///
 /// Algorithms that the program has registered for CUDA are never selected by automatic.
-/// fused and essc compute C in chunks of rows if the work space does not fit the budget. fused
+/// All three compute C in chunks of rows if the work space does not fit the budget; pattern in chunks
+/// of at least 2048 rows, without which automatic takes another. fused
 /// computes a C of at most 2^23 columns and fewer than 2^32 rows, with 32-bit columns, on a GPU
 /// with enough shared memory for a bitmap of the columns.
 ///
 /// \param context    device; memory budget; progress; report (phases "analysis", "expansion",
-///                   "sort", "compression" of essc; "analysis", "counting", "making" of fused)
-/// \param algorithm  automatic, fused, essc, or a registered one that runs on CUDA
+///                   "sort", "compression" of essc; "analysis", "counting", "making" of pattern
+///                   and fused)
+/// \param algorithm  automatic, pattern, fused, essc, or a registered one that runs on CUDA
 /// \param stream     a cudaStream_t; null is the default stream
 /// \pre columns ascend in the rows of A and B
 /// \throws Error (input)         a.cols != b.rows
@@ -54,7 +61,8 @@ namespace sortie::spgemm::cuda {
 ///                               the device
 /// \throws Error (device)
 /// Source: section 5.2 of Hou, Liu, Wang, Feng (ICS 2017) for essc. FusedProduct
-/// (apps/spgemm/cuda/fused/fused_product.hpp) describes how fused computes the rows of C.
+/// (apps/spgemm/cuda/fused/fused_product.hpp) and PatternProduct
+/// (apps/spgemm/cuda/patterns/pattern_product.hpp) describe how fused and pattern compute C.
 template <class Value, class Column>
 [[nodiscard]] SORTIE_API DeviceCsr<Value, Column> multiply_on_device(
     const Context& context, const DeviceCsrView<Value, Column>& a,

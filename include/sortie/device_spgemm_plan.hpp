@@ -14,8 +14,10 @@ namespace sortie::spgemm::cuda {
 /// C = A * B for operands whose values change while their structure stays the same, as in a time
 /// loop or in Newton's method. The constructor computes the structure of C; multiply() computes
 /// values and may be called any number of times. multiply() is the second half of
-/// Algorithm::fused: it does not count entries, does not allocate, and the host does not wait. The
-/// values are bitwise equal to those of multiply_on_device() with Algorithm::fused.
+/// Algorithm::pattern, if automatic selects it for the operands (device_spgemm.hpp) and no row is too
+/// long for it, otherwise of Algorithm::fused: it does not count entries, does not allocate, and the
+/// host does not wait. The values are bitwise equal to those of multiply_on_device() with that
+/// algorithm.
 ///
 ///     SpgemmPlan<double> plan(context, view(a), view(b), stream);
 ///     DeviceBuffer<double> c_values(plan.nnz(), stream);
@@ -30,7 +32,8 @@ namespace sortie::spgemm::cuda {
 /// | array                               | bytes                     | lifetime     |
 /// |-------------------------------------|---------------------------|--------------|
 /// | row_ptr and col_idx of C            | 8 rows, 4 nnz(C)          | plan         |
-/// | rows by bin                         | 4 rows                    | plan         |
+/// | pattern: classes, tiles of rows     | 7 rows                    | plan         |
+/// | fused: rows by bin                  | 4 rows                    | plan         |
 /// | column panels, tasks of large rows  | < n                       | plan         |
 /// | bitmaps of large rows               | <= 2 n, less if less fits | plan         |
 /// | products of rows, staging slots     | 12 rows                   | construction |
@@ -55,8 +58,8 @@ class SORTIE_API SpgemmPlan {
   /// \throws Error (input) a.cols != b.rows
   /// \throws Error (out_of_memory) the plan and C do not fit the budget; the message gives the
   ///         bytes of both
-  /// \throws Error (unavailable) no such CUDA device; C has more than 2^23 columns; A has 2^32 or
-  ///         more rows; the GPU has too little shared memory for a bitmap of the columns
+  /// \throws Error (unavailable) no such CUDA device; A has 2^32 or more rows; without patterns: C has
+  ///         more than 2^23 columns, or the GPU too little shared memory for a bitmap of them
   /// \throws Error (device)
   /// Complexity: O(nnz(A) + rows) to count products, plus twice that of multiply().
   SpgemmPlan(const Context& context, const DeviceCsrView<Value>& a, const DeviceCsrView<Value>& b,

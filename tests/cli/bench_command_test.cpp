@@ -281,12 +281,18 @@ std::string product_case(const std::string& source) {
 }
 
 TEST_F(BenchCommand, MultipliesFilesAndGeneratedMatrices) {
-  const std::vector<std::string> sources = {
-      matrix("can___24.mtx"),      "gen:er:500:5",      "gen:rmat:8:4",
-      "gen:banded:300:4",          "gen:stencil5:20",   "gen:stencil7:8",
-      "gen:stencil9:20",   "gen:stencil7:6:shuffled",
-      "gen:stencil27:6",           "gen:stencil27:3:3", "gen:powerlaw:300:1.5:50",
-      "gen:web:2K:8K:60K:50:2:0.3"};
+  const std::vector<std::string> sources = {matrix("can___24.mtx"),
+                                            "gen:er:500:5",
+                                            "gen:rmat:8:4",
+                                            "gen:banded:300:4",
+                                            "gen:stencil5:20",
+                                            "gen:stencil7:8",
+                                            "gen:stencil9:20",
+                                            "gen:stencil7:6:shuffled",
+                                            "gen:stencil27:6",
+                                            "gen:stencil27:3:3",
+                                            "gen:powerlaw:300:1.5:50",
+                                            "gen:web:2K:8K:60K:50:2:0.3"};
   std::vector<std::string> arguments = {"bench", "spgemm"};
   arguments.insert(arguments.end(), sources.begin(), sources.end());
   const auto found = rows(arguments);
@@ -312,9 +318,8 @@ TEST_F(BenchCommand, TellsTheFiguresOfAProduct) {
 }
 
 TEST_F(BenchCommand, RefusesGeneratorsItDoesNotKnow) {
-  expect_error(
-      run({"bench", "spgemm", "gen:stencil27:3:2:1"}), 2,
-      "found \"gen:stencil27:3:2:1\", expected gen:stencil27:N[:UNKNOWNS][:shuffled]");
+  expect_error(run({"bench", "spgemm", "gen:stencil27:3:2:1"}), 2,
+               "found \"gen:stencil27:3:2:1\", expected gen:stencil27:N[:UNKNOWNS][:shuffled]");
   expect_error(run({"bench", "spgemm", "gen:web:10:20"}), 2,
                "found \"gen:web:10:20\", expected "
                "gen:web:ROWS:NNZ:PRODUCTS:MAX_ROW_NNZ:SITE_ROWS:LOCALITY");

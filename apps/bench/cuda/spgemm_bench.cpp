@@ -12,6 +12,7 @@
 
 #include "apps/bench/spgemm_bench.hpp"
 #include "apps/spgemm/baseline.hpp"
+#include "apps/spgemm/row_patterns.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_pool.hpp"
@@ -161,6 +162,7 @@ class ResidentMethods {
                   const matrices::Csr<Value>& b)
       : context_(context), a_(spgemm::cuda::to_device<std::uint32_t>(a, context.stream)) {
     if (&a != &b) other_ = spgemm::cuda::to_device<std::uint32_t>(b, context.stream);
+    repeats_patterns_ = spgemm::repeats_patterns(a) && spgemm::repeats_patterns(b);
   }
 
   void add(Algorithm algorithm, Row row, std::function<bool(const matrices::Csr<Value>&)> check) {
@@ -173,7 +175,7 @@ class ResidentMethods {
       return;
     }
     add(std::make_unique<OwnAlgorithm<Value>>(context_, a_, b(), algorithm), row, check);
-    if (algorithm == Algorithm::fused)
+    if (algorithm == (repeats_patterns_ ? Algorithm::pattern : Algorithm::fused))
       add(std::make_unique<PlanMethod<Value>>(context_, a_, b()), of_values(std::move(row)),
           std::move(check));
   }
@@ -244,6 +246,7 @@ class ResidentMethods {
 
   DeviceCsr<Value> a_;
   std::optional<DeviceCsr<Value>> other_;  ///< B; empty if B is A
+  bool repeats_patterns_ = false;          ///< a plan is by patterns
   std::vector<std::unique_ptr<ResidentMethod<Value>>> methods_;
   std::vector<std::optional<std::uint64_t>> work_spaces_;  ///< of each method
   std::vector<Method> timed_;
