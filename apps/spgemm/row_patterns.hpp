@@ -16,8 +16,14 @@ namespace sortie::spgemm {
 
 /// Rows that are sampled.
 inline constexpr std::int64_t pattern_samples = 1024;
-/// Matrices with fewer entries are not tried: their product takes less time than the decision saves.
-inline constexpr std::int64_t min_pattern_entries = std::int64_t{1} << 20;
+/// Matrices with fewer entries are not tried: what patterns save is less than finding them takes. A
+/// plan finds them once.
+inline constexpr std::int64_t min_pattern_entries = std::int64_t{1} << 21;
+inline constexpr std::int64_t min_pattern_entries_of_plan = std::int64_t{1} << 19;
+/// Longer rows are not looked at: few of them fit a multiprocessor at a time.
+inline constexpr std::int64_t max_pattern_length = 40;
+/// The hash of rows that are not looked at, or empty.
+inline constexpr std::uint64_t no_pattern = 0;
 
 /// Row number of a sample: at a pseudo-random place of each of equal parts of the rows, so that
 /// samples do not keep the distance of grid lines. \pre rows >= pattern_samples
@@ -42,10 +48,11 @@ inline constexpr std::int64_t min_pattern_entries = std::int64_t{1} << 20;
   return hash ^ (hash >> 32);
 }
 
-/// The hash of the pattern of a row.
+/// The hash of the pattern of a row, or no_pattern.
 template <class Column>
 [[nodiscard]] std::uint64_t hash_of_row(std::int64_t row, const Column* columns,
                                         std::int64_t length) {
+  if (length == 0 || length > max_pattern_length) return no_pattern;
   std::uint64_t sum = 0;
   for (std::int64_t i = 0; i < length; ++i)
     sum += pattern_hash(static_cast<std::uint32_t>(i),
@@ -54,29 +61,30 @@ template <class Column>
 }
 
 /// True if a matrix of this size is sampled.
-[[nodiscard]] constexpr bool may_repeat_patterns(std::int64_t rows, std::int64_t entries) {
-  return rows >= pattern_samples && entries >= min_pattern_entries;
+[[nodiscard]] constexpr bool may_repeat_patterns(std::int64_t rows, std::int64_t entries,
+                                                 std::int64_t min_entries = min_pattern_entries) {
+  return rows >= pattern_samples && entries >= min_entries;
 }
-/// True if patterns repeat: three of four sampled rows have entries, and a pattern of at least 1/64 of
-/// the rows.
+/// Sampled rows that have to have a pattern of at least frequent_pattern of them.
+inline constexpr std::uint32_t frequent_pattern = pattern_samples / 64;
+inline constexpr std::uint32_t min_in_frequent = pattern_samples * 3 / 4;
+/// True if patterns repeat.
 [[nodiscard]] inline bool patterns_repeat(std::vector<std::uint64_t> hashes) {
-  constexpr std::size_t frequent = pattern_samples / 64;
   std::sort(hashes.begin(), hashes.end());
   std::size_t in_frequent = 0;
   for (std::size_t begin = 0; begin < hashes.size();) {
     std::size_t end = begin;
     while (end < hashes.size() && hashes[end] == hashes[begin]) ++end;
-    const bool is_empty = hashes[begin] == finished_hash(0, 0);
-    if (end - begin >= frequent && !is_empty) in_frequent += end - begin;
+    if (end - begin >= frequent_pattern && hashes[begin] != no_pattern) in_frequent += end - begin;
     begin = end;
   }
-  return 4 * in_frequent >= 3 * hashes.size() && !hashes.empty();
+  return in_frequent >= min_in_frequent;
 }
 
-/// The same for a whole matrix on the host.
+/// The same for a whole matrix on the host, of at least so many entries.
 template <class Matrix>
-[[nodiscard]] bool repeats_patterns(const Matrix& matrix) {
-  if (!may_repeat_patterns(matrix.rows, matrix.nnz())) return false;
+[[nodiscard]] bool repeats_patterns(const Matrix& matrix, std::int64_t min_entries) {
+  if (!may_repeat_patterns(matrix.rows, matrix.nnz(), min_entries)) return false;
   std::vector<std::uint64_t> hashes;
   for (std::int64_t sample = 0; sample < pattern_samples; ++sample) {
     const std::int64_t row = sampled_row(matrix.rows, sample);

@@ -37,7 +37,8 @@ auto with_product(const DeviceContext& context, const DeviceCsrView<Value, Colum
     if (algorithm == Algorithm::pattern && fits_pattern_product(a.rows, b.rows))
       return finish(PatternProduct<Value>(context, a, b));
     if (algorithm == Algorithm::automatic && fits_pattern_product(a.rows, b.rows) &&
-        (whole != nullptr ? whole->repeats_patterns : patterns_repeat(a, b, context.stream))) {
+        (whole != nullptr ? whole->repeats_patterns
+                          : patterns_repeat(a, b, min_pattern_entries, context.stream))) {
       std::optional<PatternProduct<Value>> product;
       try {
         product.emplace(context, a, b);

@@ -16,6 +16,7 @@
 #include "apps/spgemm/cuda/patterns/class_programs.hpp"
 #include "apps/spgemm/cuda/patterns/row_classes.hpp"
 #include "apps/spgemm/cuda/patterns/row_tiles.hpp"
+#include "apps/spgemm/row_patterns.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "sortie/device_csr.hpp"
@@ -31,11 +32,13 @@ namespace sortie::spgemm::cuda {
 }
 
 /// True if the patterns of both operands repeat. The host waits for samples of them.
+/// \param min_entries  of each operand
 template <class Value>
 [[nodiscard]] bool patterns_repeat(const DeviceCsrView<Value>& a, const DeviceCsrView<Value>& b,
-                                   cudaStream_t stream) {
+                                   std::int64_t min_entries, cudaStream_t stream) {
   const auto repeat = [&](const DeviceCsrView<Value>& matrix) {
-    return has_repeated_patterns(matrix.rows, matrix.nnz, matrix.row_ptr, matrix.col_idx, stream);
+    return may_repeat_patterns(matrix.rows, matrix.nnz, min_entries) &&
+           has_repeated_patterns(matrix.rows, matrix.row_ptr, matrix.col_idx, stream);
   };
   return repeat(a) && (a.col_idx == b.col_idx || repeat(b));
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/spgemm/cuda/patterns/row_classes.hpp"
 
-#include <vector>
-
 #include "apps/spgemm/row_patterns.hpp"
 #include "core/cuda/check.hpp"
+#include "core/cuda/pinned_memory.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "primitives/cuda/warp.cuh"
 
@@ -104,18 +103,51 @@ __global__ void __launch_bounds__(kThreads)
   first_row[own] = static_cast<std::uint32_t>(row);
 }
 
-// Writes the hashes of the sampled rows, a thread per row.
+// Writes the hashes of the sampled rows, a warp per row.
 __global__ void __launch_bounds__(kThreads)
     hash_samples_kernel(const Rows rows, std::uint64_t* hashes) {
-  const std::int64_t sample = global_thread();
-  if (sample >= pattern_samples) return;
+  const std::int64_t sample = global_thread() / 32;
   const std::int64_t row = sampled_row(rows.count, sample);
   const std::int64_t begin = rows.row_ptr[row];
-  const auto length = static_cast<std::uint32_t>(rows.row_ptr[row + 1] - begin);
+  const std::int64_t length = rows.row_ptr[row + 1] - begin;
   std::uint64_t sum = 0;
-  for (std::uint32_t i = 0; i < length; ++i)
-    sum += pattern_hash(i, rows.col_idx[begin + i] - static_cast<std::uint32_t>(row));
-  hashes[sample] = finished_hash(sum, length);
+  if (length <= max_pattern_length) {
+    for (std::uint32_t i = lane(); i < length; i += 32)
+      sum += pattern_hash(i, rows.col_idx[begin + i] - static_cast<std::uint32_t>(row));
+  }
+  sum = sum_in_warp(sum);
+  if (lane() == 0)
+    hashes[sample] = length == 0 || length > max_pattern_length
+                         ? no_pattern
+                         : finished_hash(sum, static_cast<std::uint64_t>(length));
+}
+
+// Counts the samples whose hash is frequent, one block with a thread per sample.
+__global__ void __launch_bounds__(pattern_samples)
+    count_frequent_kernel(const std::uint64_t* hashes, std::uint32_t* in_frequent) {
+  constexpr std::uint32_t places = 2 * pattern_samples;
+  __shared__ unsigned long long table[places];
+  __shared__ std::uint32_t counts[places];
+  for (std::uint32_t i = threadIdx.x; i < places; i += pattern_samples) {
+    table[i] = no_pattern;
+    counts[i] = 0;
+  }
+  __syncthreads();
+  const unsigned long long hash = hashes[threadIdx.x];
+  std::uint32_t place = hash % places;
+  if (hash != no_pattern) {
+    for (;;) {
+      const unsigned long long found =
+          atomicCAS(table + place, static_cast<unsigned long long>(no_pattern), hash);
+      if (found == no_pattern || found == hash) break;
+      place = (place + 1) % places;
+    }
+    atomicAdd(counts + place, 1u);
+  }
+  __syncthreads();
+  const bool is_frequent = hash != no_pattern && counts[place] >= frequent_pattern;
+  const int found = __syncthreads_count(is_frequent ? 1 : 0);
+  if (threadIdx.x == 0) *in_frequent = static_cast<std::uint32_t>(found);
 }
 
 template <int Lanes>
@@ -154,17 +186,17 @@ RowClasses find_row_classes(std::int64_t rows, std::int64_t nnz, const std::int6
   return classes;
 }
 
-bool has_repeated_patterns(std::int64_t rows, std::int64_t nnz, const std::int64_t* row_ptr,
+bool has_repeated_patterns(std::int64_t rows, const std::int64_t* row_ptr,
                            const std::uint32_t* col_idx, cudaStream_t stream) {
-  if (!may_repeat_patterns(rows, nnz)) return false;
   DeviceBuffer<std::uint64_t> hashes(pattern_samples, stream);
-  hash_samples_kernel<<<blocks_for(pattern_samples, kThreads), kThreads, 0, stream>>>(
+  PinnedMailbox<std::uint32_t> in_frequent(stream);
+  hash_samples_kernel<<<pattern_samples * 32 / kThreads, kThreads, 0, stream>>>(
       Rows{rows, row_ptr, col_idx, nullptr}, hashes.data());
   check_cuda(cudaGetLastError());
-  std::vector<std::uint64_t> found(pattern_samples);
-  hashes.copy_to(found);
-  check_cuda(cudaStreamSynchronize(stream));
-  return patterns_repeat(std::move(found));
+  count_frequent_kernel<<<1, pattern_samples, 0, stream>>>(hashes.data(), in_frequent.on_device());
+  check_cuda(cudaGetLastError());
+  in_frequent.mark();
+  return in_frequent.wait() >= min_in_frequent;
 }
 
 }  // namespace sortie::spgemm::cuda

@@ -33,10 +33,9 @@ struct RowClasses {
                                           const std::int64_t* row_ptr, const std::uint32_t* col_idx,
                                           const std::uint32_t* column_classes, cudaStream_t stream);
 
-/// True if the patterns of a matrix repeat, by its sampled rows. The host waits for them.
-/// \throws Error (out_of_memory, device)
-[[nodiscard]] bool has_repeated_patterns(std::int64_t rows, std::int64_t nnz,
-                                         const std::int64_t* row_ptr, const std::uint32_t* col_idx,
-                                         cudaStream_t stream);
+/// True if the patterns of a matrix repeat, by its sampled rows. The host waits for the result.
+/// \pre rows >= pattern_samples \throws Error (out_of_memory, device)
+[[nodiscard]] bool has_repeated_patterns(std::int64_t rows, const std::int64_t* row_ptr,
+                                         const std::uint32_t* col_idx, cudaStream_t stream);
 
 }  // namespace sortie::spgemm::cuda

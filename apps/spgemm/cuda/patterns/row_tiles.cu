@@ -17,52 +17,73 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kItems = tile_window / kThreads;
 
-// Groups the rows of a window by class, one block per window.
+// Groups the rows of a window, one block per window.
 //
-//   item i of thread t   row 8 t + i of the window, then row 8 t + i in the order of the classes
+//   item i of thread t   row 8 t + i of the window, then row 8 t + i in the order of the groups
 //
-// The sort is stable, so that consecutive rows of a class stay consecutive.
+// The rows of a class that are in long runs are a group, and the others. The sort is stable, so that
+// the rows of a run stay consecutive. A part is a run of the first, or the whole of the second.
 __global__ void __launch_bounds__(kThreads)
     make_tiles_kernel(const std::uint32_t* of_row, const ClassProgram* programs,
                       std::int64_t first_row, std::int64_t rows, int tile_rows,
                       std::uint32_t capacity, RowTile* tiles, std::uint32_t* count) {
-  constexpr std::uint32_t no_class = ~0u;
+  constexpr std::uint32_t no_class = ~0u >> 1;
   using Sort = cub::BlockRadixSort<std::uint32_t, kThreads, kItems, std::uint16_t>;
   using Scan = cub::BlockScan<int, kThreads>;
   __shared__ union {
     typename Sort::TempStorage sort;
     typename Scan::TempStorage scan;
   } shared;
-  __shared__ std::uint32_t sorted_class[tile_window];
-  __shared__ std::uint16_t sorted_row[tile_window];
+  __shared__ std::uint32_t group_of[tile_window];  // of a row, then of a place in the order
+  __shared__ std::uint16_t row_of[tile_window];
   __shared__ std::uint32_t first_tile;
   const std::int64_t window = first_row + std::int64_t{blockIdx.x} * tile_window;
   const int first = static_cast<int>(threadIdx.x) * kItems;
-  std::uint32_t classes[kItems];
+  std::uint32_t groups[kItems];  // twice the class; odd: not in a long run
   std::uint16_t numbers[kItems];
 #pragma unroll
   for (int i = 0; i < kItems; ++i) {
     const std::int64_t row = window + first + i;
-    classes[i] = row < rows ? of_row[row] : no_class;
-    if (classes[i] != no_class && programs[classes[i]].is_long != 0) classes[i] = no_class;
+    groups[i] = row < rows ? of_row[row] : no_class;
+    if (groups[i] != no_class && programs[groups[i]].is_long != 0) groups[i] = no_class;
+    group_of[first + i] = groups[i];
     numbers[i] = static_cast<std::uint16_t>(first + i);
   }
-  Sort(shared.sort).Sort(classes, numbers);
   __syncthreads();
 #pragma unroll
   for (int i = 0; i < kItems; ++i) {
-    sorted_class[first + i] = classes[i];
-    sorted_row[first + i] = numbers[i];
+    int before = 0;
+    int behind = 0;
+    const int place = first + i;
+    while (before + 1 < min_tile_run && place - before > 0 &&
+           group_of[place - before - 1] == groups[i])
+      ++before;
+    while (behind + 1 < min_tile_run && place + behind + 1 < tile_window &&
+           group_of[place + behind + 1] == groups[i])
+      ++behind;
+    groups[i] = 2 * groups[i] + (before + behind + 1 < min_tile_run ? 1 : 0);
   }
   __syncthreads();
-  int begins[kItems];  // of the rows of the item's class
+  Sort(shared.sort).Sort(groups, numbers);
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < kItems; ++i) {
+    group_of[first + i] = groups[i];
+    row_of[first + i] = numbers[i];
+  }
+  __syncthreads();
+  const auto begins_part = [&](int place) {
+    return group_of[place] != group_of[place - 1] ||
+           (group_of[place] % 2 == 0 && row_of[place] != row_of[place - 1] + 1);
+  };
+  int begins[kItems];  // of the part of the item
 #pragma unroll
   for (int i = 0; i < kItems; ++i)
-    begins[i] = first + i > 0 && sorted_class[first + i - 1] != classes[i] ? first + i : 0;
+    begins[i] = first + i > 0 && begins_part(first + i) ? first + i : 0;
   Scan(shared.scan).InclusiveScan(begins, begins, ::cuda::maximum<>{});
   __syncthreads();
   const auto is_first_of_tile = [&](int i) {
-    return classes[i] != no_class && (first + i - begins[i]) % tile_rows == 0;
+    return groups[i] / 2 != no_class && (first + i - begins[i]) % tile_rows == 0;
   };
   int own = 0;
 #pragma unroll
@@ -76,16 +97,14 @@ __global__ void __launch_bounds__(kThreads)
   for (int i = 0; i < kItems; ++i) {
     if (!is_first_of_tile(i)) continue;
     if (place >= capacity) return;
-    RowTile tile{static_cast<std::uint32_t>(window), classes[i], 0, 0, {}};
-    bool is_consecutive = true;
+    RowTile tile{static_cast<std::uint32_t>(window), groups[i] / 2, 0, 0, {}};
     int held = 0;
-    for (; held < tile_rows && first + i + held < tile_window; ++held) {
-      if (sorted_class[first + i + held] != classes[i]) break;
-      tile.row[held] = sorted_row[first + i + held];
-      is_consecutive = is_consecutive && tile.row[held] == tile.row[0] + held;
-    }
+    do {
+      tile.row[held] = row_of[first + i + held];
+      ++held;
+    } while (held < tile_rows && first + i + held < tile_window && !begins_part(first + i + held));
     tile.rows = static_cast<std::uint8_t>(held);
-    tile.is_consecutive = is_consecutive && held == tile_rows ? 1 : 0;
+    tile.is_consecutive = groups[i] % 2 == 0 ? 1 : 0;
     for (int j = held; j < max_tile_rows; ++j) tile.row[j] = tile.row[0];
     tiles[place++] = tile;
   }
@@ -125,7 +144,7 @@ RowTiles make_tiles(const RowClasses& classes, const ClassProgram* programs, std
   if (own <= 0) return result;
   DeviceBuffer<std::uint32_t> count(1, stream);
   // Windows have few classes as a rule; where they have many, the tiles are made again.
-  auto capacity = static_cast<std::uint32_t>(own / tile_rows + own / 64 + 4096);
+  auto capacity = static_cast<std::uint32_t>(own / tile_rows + own / 48 + 4096);
   for (;;) {
     result.tiles = DeviceBuffer<RowTile>(capacity, stream);
     check_cuda(cudaMemsetAsync(count.data(), 0, count.bytes(), stream));

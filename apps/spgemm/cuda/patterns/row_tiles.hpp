@@ -14,15 +14,18 @@ namespace sortie::spgemm::cuda {
 
 /// Most rows of a tile.
 inline constexpr int max_tile_rows = 16;
+/// Shorter runs share tiles, since a warp takes as long for few rows as for all of a tile.
+inline constexpr int min_tile_run = 4;
 /// Rows among which those of a tile are found.
 inline constexpr int tile_window = 2048;
 
-/// Rows of one class from one window.
+/// Rows of one class from one window: a run of consecutive rows, or rows that are not in a run of at
+/// least min_tile_run rows.
 struct RowTile {
   std::uint32_t window;  ///< first row of the window
   std::uint32_t of_class;
   std::uint8_t rows;
-  /// Nonzero: all rows of the launch's tile size, one after the other
+  /// Nonzero: rows one after the other
   std::uint8_t is_consecutive;
   /// Rows less the window's first; the last ones repeat the first if there are fewer
   std::uint16_t row[max_tile_rows];

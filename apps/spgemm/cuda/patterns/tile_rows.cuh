@@ -27,11 +27,39 @@ struct TileArguments {
   TileRowsOut<Value> out;
 };
 
+/// Copies rows of equal length that follow each other in global memory, to rows of an odd number of
+/// elements. Called by all lanes.
+template <class Value>
+__device__ __forceinline__ void stage_rows(Value* to, const Value* from, int rows, int length) {
+  const int lane = static_cast<int>(threadIdx.x);
+  if ((length & 1) != 0) {
+#pragma unroll 4
+    for (int i = lane; i < rows * length; i += 32) copy_async(to + i, from + i);
+    return;
+  }
+  if (length == 0) return;
+  // One more element a row.
+  const int row_step = 32 / length;
+  const int step = 32 % length;
+  int row = lane / length;
+  int place = lane % length;
+  for (int i = lane; i < rows * length; i += 32) {
+    copy_async(to + i + row, from + i);
+    place += step;
+    row += row_step;
+    if (place >= length) {
+      place -= length;
+      ++row;
+    }
+  }
+}
+
 // Computes the rows of a tile, one warp per tile and block.
 //
 //   lane l             row l % TileRows of the tile, and of each `Parts` consecutive products of an
 //                      entry of A number l / TileRows
-//   sums[p][r]         entry p of row r of C; the last is for lanes without a product
+//   sums[p][r]         entry p of row r of C; the last is for lanes without a product. Lanes of rows
+//                      that the tile has not add what they find, to sums that are not read
 //   staged[r][j]       entry j of the row of B that row r multiplies; of a group of steps also those
 //                      of the next rows
 //   factors[r][e]      entry e of row r of A
@@ -61,11 +89,11 @@ __global__ void __launch_bounds__(32) tile_rows_kernel(const TileArguments<Value
   Value* const factors = staged + staged_elements(TileRows, program.longest);
   const std::int64_t a_begin = args.a.row_ptr[row];
   const std::int64_t c_begin = args.out.row_ptr[row] - args.out.first_entry;
-  if (is_consecutive && (steps & 1) != 0) {
-    const Value* const from = args.a.values + from_lane(a_begin, 0);
-    for (int i = lane; i < TileRows * steps; i += 32) copy_async(factors + i, from + i);
+  const int rows = tile.rows;
+  if (is_consecutive) {
+    stage_rows(factors, args.a.values + from_lane(a_begin, 0), rows, steps);
   } else {
-    for (int r = 0; r < TileRows; ++r) {
+    for (int r = 0; r < rows; ++r) {
       const Value* const from = args.a.values + from_lane(a_begin, r);
       for (int i = lane; i < steps; i += 32) copy_async(factors + r * factor_stride + i, from + i);
     }
@@ -91,16 +119,12 @@ __global__ void __launch_bounds__(32) tile_rows_kernel(const TileArguments<Value
       own_staged = staged + own * staged_stride + lane / TileRows;
       __syncwarp();
       const std::int64_t b_begin = args.b.row_ptr[row + step.offset];
-      const int rows = TileRows + static_cast<int>(left) - 1;
-      if (is_consecutive && (length & 1) != 0) {
-        const Value* const from = args.b.values + from_lane(b_begin, 0);
-#pragma unroll 4
-        for (int i = lane; i < rows * length; i += 32) copy_async(staged + i, from + i);
+      if (is_consecutive) {
+        stage_rows(staged, args.b.values + from_lane(b_begin, 0), rows + static_cast<int>(left) - 1,
+                   length);
       } else {
         for (int r = 0; r < rows; ++r) {
-          const Value* const from =
-              args.b.values + (is_consecutive ? from_lane(b_begin, 0) + std::int64_t{r} * length
-                                              : from_lane(b_begin, r));
+          const Value* const from = args.b.values + from_lane(b_begin, r);
           for (int i = lane; i < length; i += 32)
             copy_async(staged + r * staged_stride + i, from + i);
         }
@@ -142,7 +166,7 @@ __global__ void __launch_bounds__(32) tile_rows_kernel(const TileArguments<Value
     const int entry_step = 32 % entries;
     int r = lane / entries;
     int p = lane % entries;
-    for (int i = lane; i < TileRows * entries; i += 32) {
+    for (int i = lane; i < rows * entries; i += 32) {
       store_streaming(args.out.values + begin + i, sums[p * stride + r]);
       if (args.out.col_idx != nullptr)
         store_streaming(args.out.col_idx + begin + i, columns[p] + distance + r);
@@ -154,7 +178,7 @@ __global__ void __launch_bounds__(32) tile_rows_kernel(const TileArguments<Value
       }
     }
   } else {
-    for (int r = 0; r < tile.rows; ++r) {
+    for (int r = 0; r < rows; ++r) {
       const std::int64_t begin = from_lane(c_begin, r);
       const std::uint32_t distance = from_lane(row, r) - program.row;
       for (int p = lane; p < entries; p += 32) {
