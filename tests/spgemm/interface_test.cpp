@@ -19,9 +19,9 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr std::string_view every_name[] = {
-    "auto", "essc",           "fused",         "row-wise",      "reference",     "eigen",
-    "esc",  "cusparse",       "cusparse-alg1", "cusparse-alg2", "cusparse-alg3", "cusparse-reuse",
-    "cusp", "kokkos-kernels", "graphblas"};
+    "auto",           "essc", "fused",          "row-wise",      "pattern",       "reference",
+    "eigen",          "esc",  "cusparse",       "cusparse-alg1", "cusparse-alg2", "cusparse-alg3",
+    "cusparse-reuse", "cusp", "kokkos-kernels", "graphblas"};
 
 /// The kind and text of the error that `call` throws.
 template <class Call>
@@ -47,10 +47,11 @@ TEST(SpgemmInterface, NamesAreParsedBack) {
 }
 
 TEST(SpgemmInterface, UnknownNameIsAUsageError) {
-  expect_error([] { (void)spgemm::parse_algorithm("fastest"); }, ErrorKind::usage,
-               "found \"fastest\", expected one of auto, essc, fused, row-wise, reference, eigen, "
-               "esc, cusparse, cusparse-alg1, cusparse-alg2, cusparse-alg3, cusparse-reuse, cusp, "
-               "kokkos-kernels, graphblas");
+  expect_error(
+      [] { (void)spgemm::parse_algorithm("fastest"); }, ErrorKind::usage,
+      "found \"fastest\", expected one of auto, essc, fused, row-wise, pattern, reference, eigen, "
+      "esc, cusparse, cusparse-alg1, cusparse-alg2, cusparse-alg3, cusparse-reuse, cusp, "
+      "kokkos-kernels, graphblas");
   expect_error([] { (void)spgemm::parse_algorithm(""); }, ErrorKind::usage, "found \"\"");
 }
 
@@ -91,7 +92,7 @@ TEST(SpgemmInterface, LibrariesThatAreNotInThisBuildAreUnavailable) {
 TEST(SpgemmInterface, WithoutBaselinesOnlySortiesOwnAlgorithmsAreKnown) {
   spgemm::register_baselines({});
   expect_error([] { (void)spgemm::parse_algorithm("eigen"); }, ErrorKind::usage,
-               "found \"eigen\", expected one of auto, essc, fused, row-wise");
+               "found \"eigen\", expected one of auto, essc, fused, row-wise, pattern");
   const std::span<const Algorithm> host = spgemm::algorithms(Backend::host);
   EXPECT_THAT(std::vector(host.begin(), host.end()),
               testing::ElementsAre(Algorithm::essc, Algorithm::row_wise));
