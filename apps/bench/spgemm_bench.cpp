@@ -134,8 +134,8 @@ class SpgemmCase {
     std::vector<spgemm::Algorithm> chosen = options_.algorithms;
     if (!chosen.empty()) return chosen;
     // Rows that repeat no pattern are much work for `pattern`.
-    const bool repeats = spgemm::repeats_patterns(matrix_, spgemm::min_pattern_entries_of_plan) &&
-                         spgemm::repeats_patterns(b(), spgemm::min_pattern_entries_of_plan);
+    const bool repeats =
+        spgemm::patterns_repeat(matrix_, b(), spgemm::min_pattern_products_of_plan);
     std::copy_if(offered.begin(), offered.end(), std::back_inserter(chosen),
                  [&](spgemm::Algorithm algorithm) {
                    return algorithm != spgemm::Algorithm::pattern || repeats;

@@ -16,10 +16,10 @@ namespace sortie::spgemm {
 
 /// Rows that are sampled.
 inline constexpr std::int64_t pattern_samples = 1024;
-/// Matrices with fewer entries are not tried: what patterns save is less than finding them takes. A
-/// plan finds them once.
-inline constexpr std::int64_t min_pattern_entries = std::int64_t{1} << 21;
-inline constexpr std::int64_t min_pattern_entries_of_plan = std::int64_t{1} << 19;
+/// Fewer products, by the mean lengths of rows, are not tried: what patterns save is less than finding
+/// them takes. A plan finds them once.
+inline constexpr double min_pattern_products = 33e6;
+inline constexpr double min_pattern_products_of_plan = 4e6;
 /// Longer rows are not looked at: few of them fit a multiprocessor at a time.
 inline constexpr std::int64_t max_pattern_length = 40;
 /// The hash of rows that are not looked at, or empty.
@@ -60,10 +60,13 @@ template <class Column>
   return finished_hash(sum, static_cast<std::uint64_t>(length));
 }
 
-/// True if a matrix of this size is sampled.
-[[nodiscard]] constexpr bool may_repeat_patterns(std::int64_t rows, std::int64_t entries,
-                                                 std::int64_t min_entries = min_pattern_entries) {
-  return rows >= pattern_samples && entries >= min_entries;
+/// True if the operands of a product are sampled. \param rows_b  of B, which has entries_b entries
+[[nodiscard]] constexpr bool may_repeat_patterns(std::int64_t rows_a, std::int64_t entries_a,
+                                                 std::int64_t rows_b, std::int64_t entries_b,
+                                                 double min_products = min_pattern_products) {
+  return rows_a >= pattern_samples && rows_b >= pattern_samples &&
+         static_cast<double>(entries_a) * static_cast<double>(entries_b) >=
+             min_products * static_cast<double>(rows_b);
 }
 /// Sampled rows that have to have a pattern of at least frequent_pattern of them.
 inline constexpr std::uint32_t frequent_pattern = pattern_samples / 64;
@@ -81,18 +84,21 @@ inline constexpr std::uint32_t min_in_frequent = pattern_samples * 3 / 4;
   return in_frequent >= min_in_frequent;
 }
 
-/// The same for a whole matrix on the host, of at least so many entries.
+/// The same for operands on the host, if they are sampled.
 template <class Matrix>
-[[nodiscard]] bool repeats_patterns(const Matrix& matrix, std::int64_t min_entries) {
-  if (!may_repeat_patterns(matrix.rows, matrix.nnz(), min_entries)) return false;
-  std::vector<std::uint64_t> hashes;
-  for (std::int64_t sample = 0; sample < pattern_samples; ++sample) {
-    const std::int64_t row = sampled_row(matrix.rows, sample);
-    const std::int64_t begin = matrix.row_ptr[static_cast<std::size_t>(row)];
-    hashes.push_back(hash_of_row(row, matrix.col_idx.data() + begin,
-                                 matrix.row_ptr[static_cast<std::size_t>(row) + 1] - begin));
-  }
-  return patterns_repeat(std::move(hashes));
+[[nodiscard]] bool patterns_repeat(const Matrix& a, const Matrix& b, double min_products) {
+  const auto repeat = [](const Matrix& matrix) {
+    std::vector<std::uint64_t> hashes;
+    for (std::int64_t sample = 0; sample < pattern_samples; ++sample) {
+      const std::int64_t row = sampled_row(matrix.rows, sample);
+      const std::int64_t begin = matrix.row_ptr[static_cast<std::size_t>(row)];
+      hashes.push_back(hash_of_row(row, matrix.col_idx.data() + begin,
+                                   matrix.row_ptr[static_cast<std::size_t>(row) + 1] - begin));
+    }
+    return patterns_repeat(std::move(hashes));
+  };
+  return may_repeat_patterns(a.rows, a.nnz(), b.rows, b.nnz(), min_products) && repeat(a) &&
+         (&a == &b || repeat(b));
 }
 
 }  // namespace sortie::spgemm

@@ -33,7 +33,7 @@ namespace sortie::spgemm::cuda {
 /// |              | B repeat a few patterns   | product of one row of each class                  |
 /// |              | of columns relative to    |                                                   |
 /// |              | the row, as on grids, and |                                                   |
-/// |              | both have 2^21 entries    |                                                   |
+/// |              | there are 33 M products   |                                                   |
 /// | fused        | otherwise, whenever it    | 32 bytes per row of A and 1 byte per product; if  |
 /// |              | can compute C             | it fits, up to 2 bytes per product of rows with   |
 /// |              |                           | more than 512 products, and 4 + sizeof(Value) per |

@@ -14,8 +14,8 @@ namespace sortie::spgemm::cuda {
 /// C = A * B for operands whose values change while their structure stays the same, as in a time
 /// loop or in Newton's method. The constructor computes the structure of C; multiply() computes
 /// values and may be called any number of times. multiply() is the second half of
-/// Algorithm::pattern, if A and B repeat patterns as device_spgemm.hpp has it, have 2^19 entries, and
-/// no row is too long for it, otherwise of Algorithm::fused: it does not count entries, does not allocate, and the
+/// Algorithm::pattern, if A and B repeat patterns as device_spgemm.hpp has it, there are 4 M products,
+/// and no row is too long for it, otherwise of Algorithm::fused: it does not count entries, does not allocate, and the
 /// host does not wait. The values are bitwise equal to those of multiply_on_device() with that
 /// algorithm.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The kernels of the fused sparse product on the host.
+// The kernels of the sparse products on the host: fused, and by patterns.
 
 #include <gtest/gtest.h>
 
@@ -15,6 +15,7 @@
 #include "apps/spgemm/cuda/fused/count_large_rows.cuh"
 #include "apps/spgemm/cuda/fused/make_large_rows.cuh"
 #include "apps/spgemm/cuda/fused/sorted_rows.cuh"
+#include "apps/spgemm/cuda/patterns/tile_rows.cuh"
 
 namespace sortie::spgemm::cuda {
 namespace {
@@ -435,6 +436,94 @@ TEST(FusedSorted, MediumRows) {
   expect_medium_rows<4>(16);
   expect_medium_rows<8>(32);
   expect_medium_rows<16>(60);
+}
+
+/// Rows with the same columns relative to the row, where they are inside the matrix.
+template <class Value>
+Matrix<Value> repeated_rows(std::int64_t rows, const std::vector<std::int64_t>& pattern) {
+  Matrix<Value> matrix;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (const std::int64_t offset : pattern) {
+      if (row + offset < 0 || row + offset >= rows) continue;
+      matrix.col_idx.push_back(static_cast<std::uint32_t>(row + offset));
+      matrix.values.push_back(static_cast<Value>(1 + random_numbers() % 1000));
+    }
+    matrix.row_ptr.push_back(static_cast<std::int64_t>(matrix.col_idx.size()));
+  }
+  return matrix;
+}
+
+/// Computes tiles of inner rows of A * A: one after the other, fewer than a tile has, and apart.
+template <int TileRows, int Batch, class Value>
+void expect_tiles(const std::vector<std::int64_t>& pattern) {
+  const std::int64_t reach = 2 * pattern.back();
+  const auto a = repeated_rows<Value>(2 * reach + 40, pattern);
+  const auto first = static_cast<std::uint32_t>(reach);
+  const auto c_of_first = expected_row(a, a, first);
+  const auto entries = static_cast<std::uint32_t>(c_of_first.size());
+  const auto length = static_cast<std::uint32_t>(pattern.size());
+  std::vector<std::uint32_t> columns;
+  for (const auto& [column, value] : c_of_first) columns.push_back(column);
+  const ClassProgram program{first, entries, length, length, 0, 0, 0, 0};
+  std::vector<ProgramStep> steps;
+  std::vector<std::uint16_t> places;
+  for (std::uint32_t e = 0; e < length; ++e) {
+    std::uint32_t group = 1;
+    while (group < max_step_group && e + group < length && pattern[e + group] == pattern[e] + group)
+      ++group;
+    steps.push_back({static_cast<std::uint32_t>(pattern[e]), length, places.size(), group});
+    const std::uint32_t k = first + steps.back().offset;
+    for (auto i = a.row_ptr[k]; i < a.row_ptr[k + 1]; ++i)
+      places.push_back(static_cast<std::uint16_t>(
+          std::distance(c_of_first.begin(), c_of_first.find(a.col_idx[i]))));
+  }
+  const auto tile_of = [&](std::vector<std::uint32_t> rows, bool is_consecutive) {
+    RowTile tile{0,
+                 0,
+                 static_cast<std::uint8_t>(rows.size()),
+                 static_cast<std::uint8_t>(is_consecutive),
+                 {}};
+    rows.resize(max_tile_rows, rows[0]);
+    for (int i = 0; i < max_tile_rows; ++i) tile.row[i] = static_cast<std::uint16_t>(rows[i]);
+    return tile;
+  };
+  std::vector<std::uint32_t> whole;
+  for (std::uint32_t i = 0; i < TileRows; ++i) whole.push_back(first + i);
+  for (const RowTile& tile :
+       {tile_of(whole, true), tile_of({first + 20, first + 21, first + 22, first + 23}, true),
+        tile_of({first + 17, first + 25, first + 39}, false)}) {
+    std::vector<std::int64_t> c_row_ptr(a.row_ptr.size(), 5);
+    for (int r = 0; r < tile.rows; ++r) {
+      // Only offsets of the tile's rows are read.
+      c_row_ptr[tile.row[r]] = 5 + std::int64_t{r} * entries;
+    }
+    std::vector<std::uint32_t> c_columns(tile.rows * entries, 77);
+    std::vector<Value> c_values(tile.rows * entries, Value(77));
+    const TileArguments<Value> args{
+        a.arrays(),     a.arrays(),
+        &tile,          &program,
+        steps.data(),   places.data(),
+        columns.data(), {c_row_ptr.data(), 5, c_columns.data(), c_values.data()}};
+    cuda_on_host::run_block(32, [&] { tile_rows_kernel<TileRows, Batch, Value>(args); });
+    for (int r = 0; r < tile.rows; ++r) {
+      SCOPED_TRACE(tile.row[r]);
+      const auto begin = static_cast<std::ptrdiff_t>(r) * entries;
+      expect_row(expected_row(a, a, tile.row[r]),
+                 {c_columns.begin() + begin, c_columns.begin() + begin + entries},
+                 {c_values.begin() + begin, c_values.begin() + begin + entries});
+    }
+  }
+}
+
+TEST(PatternTiles, RowsOfOneClass) {
+  expect_tiles<16, 3, double>({-7, -1, 0, 1, 7});
+  expect_tiles<16, 4, float>({-9, -1, 0, 2, 3, 9});
+  expect_tiles<16, 5, std::complex<double>>({-6, -5, -4, -1, 0, 1, 4, 5, 6});
+  expect_tiles<8, 7, double>({-6, -5, -4, -1, 0, 1, 4, 5, 6});
+  std::vector<std::int64_t> band;  // more products a step than lanes
+  for (std::int64_t offset = -17; offset <= 17; ++offset) band.push_back(offset);
+  expect_tiles<16, 7, double>(band);
+  expect_tiles<8, 7, float>(band);
 }
 
 }  // namespace

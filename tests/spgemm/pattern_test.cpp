@@ -149,8 +149,8 @@ TYPED_TEST(PatternProduct, SameBitsForEveryBudget) {
 // A grid that is large enough for the automatic choice: patterns, then a plan with new values; with
 // a budget that its windows exceed, another algorithm computes it.
 TYPED_TEST(PatternProduct, AutomaticChoiceAndPlan) {
-  const auto a = this->with_values(matrices::stencil<TypeParam>(5, 800, 600, 1), 9);
-  ASSERT_TRUE(spgemm::may_repeat_patterns(a.rows, a.nnz()));
+  const auto a = this->with_values(matrices::stencil<TypeParam>(9, 800, 600, 1), 9);
+  ASSERT_TRUE(spgemm::may_repeat_patterns(a.rows, a.nnz(), a.rows, a.nnz()));
   const auto by_pattern = spgemm::multiply(context(), a, a, Algorithm::pattern);
   EXPECT_TRUE(same_bits(spgemm::multiply(context(), a, a), by_pattern));
   Context limited = context();

@@ -51,10 +51,16 @@ TEST(RowPatterns, OthersDoNot) {
   EXPECT_FALSE(spgemm::patterns_repeat({}));
 }
 
-TEST(RowPatterns, SmallMatricesAreNotSampled) {
-  EXPECT_FALSE(spgemm::may_repeat_patterns(1023, std::int64_t{1} << 30));
-  EXPECT_FALSE(spgemm::may_repeat_patterns(1 << 20, (std::int64_t{1} << 21) - 1));
-  EXPECT_TRUE(spgemm::may_repeat_patterns(1 << 20, std::int64_t{1} << 21));
+TEST(RowPatterns, SmallProductsAreNotSampled) {
+  const std::int64_t rows = 1 << 20;
+  EXPECT_TRUE(spgemm::may_repeat_patterns(rows, 8 * rows, rows, 8 * rows));
+  EXPECT_FALSE(spgemm::may_repeat_patterns(rows, 8 * rows, rows, 3 * rows));
+  EXPECT_TRUE(spgemm::may_repeat_patterns(rows, 8 * rows, rows, 3 * rows, 4e6));
+  EXPECT_FALSE(spgemm::may_repeat_patterns(1023, std::int64_t{1} << 30, rows, 8 * rows));
+  EXPECT_FALSE(spgemm::may_repeat_patterns(rows, 8 * rows, 1023, std::int64_t{1} << 30));
+  const auto grid = matrices::stencil<double>(5, 500, 400, 1);
+  EXPECT_TRUE(spgemm::patterns_repeat(grid, grid, 4e6));
+  EXPECT_FALSE(spgemm::patterns_repeat(grid, grid, 33e6));
 }
 
 }  // namespace

@@ -162,8 +162,7 @@ class ResidentMethods {
                   const matrices::Csr<Value>& b)
       : context_(context), a_(spgemm::cuda::to_device<std::uint32_t>(a, context.stream)) {
     if (&a != &b) other_ = spgemm::cuda::to_device<std::uint32_t>(b, context.stream);
-    repeats_patterns_ = spgemm::repeats_patterns(a, spgemm::min_pattern_entries_of_plan) &&
-                        spgemm::repeats_patterns(b, spgemm::min_pattern_entries_of_plan);
+    repeats_patterns_ = spgemm::patterns_repeat(a, b, spgemm::min_pattern_products_of_plan);
   }
 
   void add(Algorithm algorithm, Row row, std::function<bool(const matrices::Csr<Value>&)> check) {

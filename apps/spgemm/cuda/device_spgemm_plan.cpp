@@ -108,7 +108,7 @@ struct SpgemmPlan<Value>::State {
       : context(device_context), a(a_view), b(b_view) {
     const std::uint64_t budget = product_memory_budget(context);
     if (fits_pattern_product(a.rows, b.rows) &&
-        patterns_repeat(a, b, min_pattern_entries_of_plan, context.stream)) {
+        patterns_repeat(a, b, min_pattern_products_of_plan, context.stream)) {
       try {
         tiled.emplace(context, a, b, budget);
       } catch (const Error& error) {

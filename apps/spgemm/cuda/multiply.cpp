@@ -38,7 +38,7 @@ auto with_product(const DeviceContext& context, const DeviceCsrView<Value, Colum
       return finish(PatternProduct<Value>(context, a, b));
     if (algorithm == Algorithm::automatic && fits_pattern_product(a.rows, b.rows) &&
         (whole != nullptr ? whole->repeats_patterns
-                          : patterns_repeat(a, b, min_pattern_entries, context.stream))) {
+                          : patterns_repeat(a, b, min_pattern_products, context.stream))) {
       std::optional<PatternProduct<Value>> product;
       try {
         product.emplace(context, a, b);

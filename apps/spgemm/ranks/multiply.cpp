@@ -46,13 +46,10 @@ std::vector<std::uint32_t> sample_columns(Ranks& ranks, const DividedMatrix<Matr
   return samples;
 }
 
-/// True if the patterns of a matrix repeat (row_patterns.hpp). Collective, phase "sample patterns".
+/// True if the patterns of a matrix repeat. Collective, phase "sample patterns".
 template <class Matrix>
 bool patterns_repeat(Ranks& ranks, const DividedMatrix<Matrix>& matrix) {
   const std::int64_t rows = matrix.rows();
-  const auto entries =
-      static_cast<std::int64_t>(ranks.sum(static_cast<std::uint64_t>(matrix.block.nnz())));
-  if (!spgemm::may_repeat_patterns(rows, entries)) return false;
   std::vector<std::uint64_t> hashes;
   ranks.together("sample patterns", [&] {
     hashes.resize(spgemm::pattern_samples);
@@ -68,6 +65,18 @@ bool patterns_repeat(Ranks& ranks, const DividedMatrix<Matrix>& matrix) {
   });
   ranks.reduce_all(hashes, Reduction::sum);
   return spgemm::patterns_repeat(std::move(hashes));
+}
+
+/// True if the patterns of both operands repeat (row_patterns.hpp). Collective.
+template <class Matrix>
+bool patterns_repeat(Ranks& ranks, const DividedMatrix<Matrix>& a, const DividedMatrix<Matrix>& b) {
+  const auto entries = [&](const DividedMatrix<Matrix>& matrix) {
+    return static_cast<std::int64_t>(ranks.sum(static_cast<std::uint64_t>(matrix.block.nnz())));
+  };
+  const std::int64_t entries_a = entries(a);
+  const std::int64_t entries_b = entries(b);
+  return spgemm::may_repeat_patterns(a.rows(), entries_a, b.rows(), entries_b) &&
+         patterns_repeat(ranks, a) && patterns_repeat(ranks, b);
 }
 
 /// Rows begin .. end of a block, with other column numbers.
@@ -126,8 +135,7 @@ class RankProduct {
   }
 
   DividedMatrix<Matrix> run() {
-    if (on_device_)
-      whole_.repeats_patterns = patterns_repeat(ranks_, a_) && patterns_repeat(ranks_, b_);
+    if (on_device_) whole_.repeats_patterns = patterns_repeat(ranks_, a_, b_);
     if (ranks_.size() == 1) return run_alone();
     if (on_device_) {
       device_ = share_device(ranks_, context_);

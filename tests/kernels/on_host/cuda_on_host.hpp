@@ -234,6 +234,19 @@ inline int __any_sync(unsigned int mask, bool condition) {
   return __ballot_sync(mask, condition) != 0 ? 1 : 0;
 }
 
+inline float __fadd_rn(float a, float b) {
+  return a + b;
+}
+inline float __fmul_rn(float a, float b) {
+  return a * b;
+}
+inline double __dadd_rn(double a, double b) {
+  return a + b;
+}
+inline double __dmul_rn(double a, double b) {
+  return a * b;
+}
+
 inline int __popc(unsigned int word) {
   return std::popcount(word);
 }

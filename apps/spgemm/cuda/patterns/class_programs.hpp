@@ -59,6 +59,10 @@ struct ClassPrograms {
   ProgramSizes sizes{};
 };
 
+/// Elements of the sums of a tile: also those of lanes without a product, one for each lane.
+[[nodiscard]] constexpr std::uint32_t sum_elements(std::uint32_t tile_rows, std::uint32_t entries) {
+  return (entries + 32 / tile_rows) * (tile_rows + 1);
+}
 /// Elements of the staged rows of B of a tile; those behind the last row are read, not used.
 [[nodiscard]] constexpr std::uint32_t staged_elements(std::uint32_t tile_rows,
                                                       std::uint32_t longest) {
@@ -68,7 +72,7 @@ struct ClassPrograms {
 /// Elements of a tile in shared memory: sums, staged rows of B, and values of A (tile_rows.cuh).
 [[nodiscard]] constexpr std::uint32_t tile_elements(std::uint32_t tile_rows, std::uint32_t entries,
                                                     std::uint32_t longest, std::uint32_t steps) {
-  return (entries + 1) * (tile_rows + 1) + staged_elements(tile_rows, longest) +
+  return sum_elements(tile_rows, entries) + staged_elements(tile_rows, longest) +
          tile_rows * (steps | 1);
 }
 

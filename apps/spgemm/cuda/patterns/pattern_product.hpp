@@ -31,16 +31,15 @@ namespace sortie::spgemm::cuda {
          rows_b < std::numeric_limits<std::uint32_t>::max();
 }
 
-/// True if the patterns of both operands repeat. The host waits for samples of them.
-/// \param min_entries  of each operand
+/// True if the patterns of both operands repeat (row_patterns.hpp). The host waits for samples of them.
 template <class Value>
 [[nodiscard]] bool patterns_repeat(const DeviceCsrView<Value>& a, const DeviceCsrView<Value>& b,
-                                   std::int64_t min_entries, cudaStream_t stream) {
+                                   double min_products, cudaStream_t stream) {
   const auto repeat = [&](const DeviceCsrView<Value>& matrix) {
-    return may_repeat_patterns(matrix.rows, matrix.nnz, min_entries) &&
-           has_repeated_patterns(matrix.rows, matrix.row_ptr, matrix.col_idx, stream);
+    return has_repeated_patterns(matrix.rows, matrix.row_ptr, matrix.col_idx, stream);
   };
-  return repeat(a) && (a.col_idx == b.col_idx || repeat(b));
+  return may_repeat_patterns(a.rows, a.nnz, b.rows, b.nnz, min_products) && repeat(a) &&
+         (a.col_idx == b.col_idx || repeat(b));
 }
 
 /// The error to throw if fits_pattern_product() is false, or columns take 64 bits.

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
+#include "apps/spgemm/cuda/fused/kernel_group.hpp"
 #include "apps/spgemm/cuda/fused/value.cuh"
 #include "apps/spgemm/cuda/patterns/row_tiles.hpp"
-#include "core/cuda/check.hpp"
 #include "primitives/cuda/hardware.cuh"
-#include "primitives/cuda/launch.cuh"
 #include "primitives/cuda/warp.cuh"
 
 /// Computes tiles of rows with the same pattern. CMakeLists.txt lists the instances.
@@ -58,7 +56,7 @@ __device__ __forceinline__ void stage_rows(Value* to, const Value* from, int row
 //
 //   lane l             row l % TileRows of the tile, and of each `Parts` consecutive products of an
 //                      entry of A number l / TileRows
-//   sums[p][r]         entry p of row r of C; the last is for lanes without a product. Lanes of rows
+//   sums[p][r]         entry p of row r of C; the last are for lanes without a product. Lanes of rows
 //                      that the tile has not add what they find, to sums that are not read
 //   staged[r][j]       entry j of the row of B that row r multiplies; of a group of steps also those
 //                      of the next rows
@@ -85,7 +83,7 @@ __global__ void __launch_bounds__(32) tile_rows_kernel(const TileArguments<Value
   if (entries == 0) return;
   const int factor_stride = steps | 1;
   Value* const sums = reinterpret_cast<Value*>(dynamic_shared_memory());
-  Value* const staged = sums + (entries + 1) * stride;
+  Value* const staged = sums + sum_elements(TileRows, program.entries);
   Value* const factors = staged + staged_elements(TileRows, program.longest);
   const std::int64_t a_begin = args.a.row_ptr[row];
   const std::int64_t c_begin = args.out.row_ptr[row] - args.out.first_entry;
@@ -98,7 +96,8 @@ __global__ void __launch_bounds__(32) tile_rows_kernel(const TileArguments<Value
       for (int i = lane; i < steps; i += 32) copy_async(factors + r * factor_stride + i, from + i);
     }
   }
-  for (int i = lane; i < (entries + 1) * stride; i += 32) sums[i] = additive_identity<Value>();
+  const auto all_sums = static_cast<int>(sum_elements(TileRows, program.entries));
+  for (int i = lane; i < all_sums; i += 32) sums[i] = additive_identity<Value>();
 
   const ProgramStep* const program_steps = args.steps + program.step;
   Value* const own_sums = sums + own;
@@ -110,7 +109,8 @@ __global__ void __launch_bounds__(32) tile_rows_kernel(const TileArguments<Value
     const auto length = static_cast<int>(step.length);
     const std::uint16_t* const places = args.places + step.places;
     const auto place_of = [&](int product) {
-      return (product < length ? static_cast<int>(places[product]) : entries) * stride;
+      return (product < length ? static_cast<int>(places[product]) : entries + product % parts) *
+             stride;
     };
     int place = place_of(lane);
     if (left == 0) {
@@ -207,12 +207,8 @@ void compute_tiles(const DeviceCsrView<Value>& a, const DeviceCsrView<Value>& b,
   const ProgramSizes& sizes = programs.sizes;
   const std::size_t bytes =
       sizeof(Value) * (tile_rows == 16 ? sizes.elements_of_16 : sizes.elements_of_8);
-  const auto start = [&](auto kernel) {
-    check_cuda(allow_shared_memory(kernel, bytes));
-    check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                    cudaSharedmemCarveoutMaxShared));
-    check_cuda(launch(kernel, tiles.count, 32u, bytes, stream, LaunchOrder::after, args));
-  };
+  KernelGroup group(stream);
+  const auto start = [&](auto kernel) { group.launch(kernel, tiles.count, 32, bytes, args); };
   // A batch of a row of B: of two products per addition for tiles of 16 rows, four for 8.
   if (tile_rows == 8) return start(tile_rows_kernel<8, 7, Value>);
   if (sizes.longest <= 6) return start(tile_rows_kernel<16, 3, Value>);
