@@ -57,6 +57,8 @@ struct WholeProduct {
   std::span<const std::uint32_t> samples;
   /// A and B repeat patterns (row_patterns.hpp): `automatic` is by patterns
   bool repeats_patterns = false;
+  /// One or two rows have most of the work (cuda/fused/policy.hpp): `automatic` is essc
+  bool has_few_long_rows = false;
 };
 
 /// What a backend does, as spgemm.hpp and its companions describe it.

@@ -39,8 +39,10 @@ namespace sortie::spgemm::cuda {
 /// |              |                           | more than 512 products, and 4 + sizeof(Value) per |
 /// |              |                           | product of the other rows, rounded up to 8        |
 /// |              |                           | products per row                                  |
-/// | essc         | otherwise                 | 13 bytes per entry and 16 per row of A; twice the |
-/// |              |                           | keys and values of the products of a chunk        |
+/// | essc         | otherwise, and if one or  | 13 bytes per entry and 16 per row of A; twice the |
+/// |              | two rows have a large part| keys and values of the products of a chunk        |
+/// |              | of the work, or few rows  |                                                   |
+/// |              | have any                  |                                                   |
 ///
 /// Algorithms that the program has registered for CUDA are never selected by automatic.
 /// All three compute C in chunks of rows if the work space does not fit the budget; pattern in chunks

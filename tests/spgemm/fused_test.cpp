@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "apps/spgemm/cuda/fused/policy.hpp"
 #include "matrices/generators.hpp"
 #include "tests/spgemm/products.hpp"
 #include "tests/spgemm/stairs.hpp"
@@ -155,6 +156,36 @@ TEST(FusedLimits, AllColumnsThatThereAre) {
     const auto a = matrices::erdos_renyi<double>(3, length, length, 4);
     expect_product(a, b, reference_product(a, b), Algorithm::fused);
   }
+}
+
+// The automatic choice where the blocks of a long row are too few, and where most rows are empty.
+TEST(FusedLimits, FewLongRowsAndEmptyRowsAreLeftToEssc) {
+  EXPECT_TRUE(spgemm::cuda::has_few_long_rows(1, 600'000, 900'000));
+  EXPECT_FALSE(spgemm::cuda::has_few_long_rows(3, 600'000, 900'000));
+  EXPECT_FALSE(spgemm::cuda::has_few_long_rows(1, 100'000, 900'000));
+  EXPECT_FALSE(spgemm::cuda::has_few_long_rows(1, 600'000, std::int64_t{1} << 27));
+  EXPECT_TRUE(spgemm::cuda::has_mostly_empty_rows(4'000'000, 250'000));
+  EXPECT_FALSE(spgemm::cuda::has_mostly_empty_rows(4'000, 250));
+
+  constexpr std::int32_t size = 150'000;
+  Csr<double, std::int32_t> a;
+  a.rows = a.cols = size;
+  a.row_ptr = {0};
+  for (std::int32_t row = 0; row < size; ++row) {
+    if (row == 70'000) {
+      for (std::int32_t col = 0; col < size; ++col) {
+        a.col_idx.push_back(col);
+        a.values.push_back(col % 7 - 3);
+      }
+    } else {
+      a.col_idx.push_back(row);
+      a.values.push_back(2);
+    }
+    a.row_ptr.push_back(static_cast<std::int64_t>(a.col_idx.size()));
+  }
+  expect_product(a, a, reference_product(a, a), Algorithm::automatic);
+  EXPECT_TRUE(same_bits(spgemm::multiply(context(), a, a),
+                        spgemm::multiply(context(), a, a, Algorithm::essc)));
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ using EsscProduct = ChunkedProduct<Value, Column, SegmentedRowSort<Column>>;
 
 /// Returns finish(product) for the Product of an algorithm of Sortie, where finish() calls
 /// product.next() until all rows are done. `automatic` is by patterns if they repeat and their
-/// structure fits the memory, fused if that can compute C, otherwise essc.
+/// structure fits the memory, fused if that can compute C and is faster, otherwise essc.
 /// \param whole  null, or the larger product that this is a part of
 /// \throws Error (unavailable) pattern or fused, and too many rows or columns
 template <class Value, class Column, class Finish>
@@ -50,8 +50,14 @@ auto with_product(const DeviceContext& context, const DeviceCsrView<Value, Colum
     }
     if (algorithm != Algorithm::pattern && algorithm != Algorithm::essc &&
         fits_fused_product<Value>(a.rows, b.cols)) {
-      return finish(FusedProduct<Value>(
-          context, a, b, whole != nullptr ? whole->samples : std::span<const std::uint32_t>{}));
+      FusedProduct<Value> product(
+          context, a, b, whole != nullptr ? whole->samples : std::span<const std::uint32_t>{});
+      // Rows of a part get the bits of the whole; those of few products are the same by both.
+      const bool by_essc =
+          algorithm == Algorithm::automatic &&
+          (whole != nullptr ? whole->has_few_long_rows
+                            : product.has_few_long_rows() || product.has_mostly_empty_rows());
+      if (!by_essc) return finish(product);
     }
   }
   if (algorithm == Algorithm::pattern) throw too_large_for_pattern_product(a.rows, b.rows, b.cols);

@@ -8,6 +8,7 @@
 
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/cuda/fused/policy.hpp"
+#include "apps/spgemm/host/row_products.hpp"
 #include "apps/spgemm/ranks/factors.hpp"
 #include "apps/spgemm/ranks/matrix_type.hpp"
 #include "apps/spgemm/ranks/product_steps.hpp"
@@ -145,11 +146,12 @@ class RankProduct {
     PhaseTimer finding(context_, "find rows");
     NeededRows<Matrix> needed(ranks_, context_, plan_, memory_, a_, b_);
     std::vector<std::int64_t> cuts;
-    std::uint64_t products = 0;
+    std::vector<std::uint64_t> of_rows;
     ranks_.together("plan rounds", [&] {
       cuts = divide_into_rounds(a_.block, needed, memory_.left() / 2, first_row_);
-      for (const std::uint64_t of_row : needed.products(a_.block)) products += of_row;
+      of_rows = needed.products(a_.block);
     });
+    const std::uint64_t products = count_products(of_rows);
     finding.stop();
     const std::uint64_t rounds = ranks_.greatest(cuts.size() - 1);
     if (rounds == 1) {
@@ -169,18 +171,42 @@ class RankProduct {
  private:
   /// All rows are here.
   DividedMatrix<Matrix> run_alone() {
+    std::vector<std::uint64_t> of_rows;
+    if (on_device_ || context_.report != nullptr) {
+      ranks_.together("count products", [&] {
+        for (std::int64_t row = 0; row < a_.block.rows; ++row)
+          of_rows.push_back(
+              static_cast<std::uint64_t>(spgemm::host::products_of_row(a_.block, b_.block, row)));
+      });
+    }
+    const std::uint64_t products = count_products(of_rows);
     const PhaseTimer timer(context_, "multiply");
     multiply([&] {
       c_.block = spgemm::multiply_part(context_, a_.block, b_.block, &whole_, algorithm_);
     });
-    std::uint64_t products = 0;
     ranks_.together("use rows", [&] {
-      if (context_.report != nullptr)
-        products = static_cast<std::uint64_t>(spgemm::count_products(a_.block, b_.block));
       if (visit_) visit_(a_.block, b_.block, c_.block, 0);
     });
     report(products, 1);
     return std::move(c_);
+  }
+
+  /// The products of this rank. On devices, also finds whether C has few long rows. Collective.
+  std::uint64_t count_products(const std::vector<std::uint64_t>& of_rows) {
+    std::uint64_t all = 0;
+    std::uint64_t large[] = {0, 0};
+    for (const std::uint64_t products : of_rows) {
+      all += products;
+      if (products <= static_cast<std::uint64_t>(spgemm::cuda::max_sorted_products)) continue;
+      ++large[0];
+      large[1] += products;
+    }
+    if (!on_device_) return all;
+    ranks_.reduce_all(large, Reduction::sum);
+    whole_.has_few_long_rows = spgemm::cuda::has_few_long_rows(
+        static_cast<std::int64_t>(large[0]), static_cast<std::int64_t>(large[1]),
+        static_cast<std::int64_t>(ranks_.sum(all)));
+    return all;
   }
 
   /// Phase "multiply": all devices at the same time.

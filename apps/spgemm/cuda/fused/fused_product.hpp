@@ -186,6 +186,14 @@ class FusedProduct {
     phase.stop();
   }
 
+  /// True if essc is faster (policy.hpp). Before the first next().
+  [[nodiscard]] bool has_few_long_rows() const {
+    return cuda::has_few_long_rows(bins_.large_rows(), bins_.large_row_products, bins_.products);
+  }
+  [[nodiscard]] bool has_mostly_empty_rows() const {
+    return cuda::has_mostly_empty_rows(a_.rows, bins_.products);
+  }
+
   /// \throws Error (out_of_memory) a single row does not fit the budget
   [[nodiscard]] std::optional<Entries> next() {
     if (next_row_ == a_.rows) return std::nullopt;
