@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "cluster/device_exchange.hpp"
 #include "cluster/device_share.hpp"
 #include "core/device_lifetime.hpp"
 #include "core/host_runtime.hpp"
@@ -73,6 +74,12 @@ DeviceShare share_device(Ranks& ranks, const Context& context) {
   share.bytes /= static_cast<std::uint64_t>(share.ranks);
   return share;
 }
+
+#ifndef SORTIE_HAVE_CUDA
+std::string nccl_description() {
+  return "none: this build has no CUDA";
+}
+#endif
 
 std::string describe_devices(std::span<const int> devices) {
   const std::size_t gpus = different(devices);

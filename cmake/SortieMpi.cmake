@@ -15,6 +15,21 @@ macro(sortie_use_mpi name title version target)
   list(APPEND SORTIE_MPI_VERSIONS "${title} ${version}")
 endmacro()
 
+# NCCL's header -> SORTIE_HAVE_NCCL, and SORTIE_NCCL for the summary. Its library is loaded at run time.
+set(SORTIE_NCCL "no: SORTIE_CUDA is off")
+if(SORTIE_HAVE_CUDA)
+  find_path(SORTIE_NCCL_INCLUDE_DIR nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+  mark_as_advanced(SORTIE_NCCL_INCLUDE_DIR)
+  set(SORTIE_NCCL "no: found no nccl.h (Debian and Ubuntu: libnccl-dev)")
+  if(SORTIE_NCCL_INCLUDE_DIR)
+    set(SORTIE_HAVE_NCCL TRUE)
+    file(STRINGS "${SORTIE_NCCL_INCLUDE_DIR}/nccl.h" lines REGEX "^#define NCCL_(MAJOR|MINOR|PATCH) ")
+    list(TRANSFORM lines REPLACE "[^0-9]" "")
+    list(JOIN lines "." SORTIE_NCCL)
+    string(APPEND SORTIE_NCCL " (${SORTIE_NCCL_INCLUDE_DIR}), loaded at run time")
+  endif()
+endif()
+
 # The libraries are not built for sanitizers, which find memory that they leave.
 if(SORTIE_SANITIZE AND SORTIE_MPI STREQUAL "ON")
   message(FATAL_ERROR "SORTIE_MPI=ON: found SORTIE_SANITIZE=${SORTIE_SANITIZE}, expected OFF with it")

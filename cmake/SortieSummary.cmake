@@ -59,6 +59,7 @@ function(sortie_summary)
      host backend    Kokkos ${Kokkos_VERSION} (${devices}), ${SORTIE_KOKKOS_ORIGIN}
      CUDA backend    ${cuda}
      ranks over MPI  ${mpi}
+     NCCL of ranks   ${SORTIE_NCCL}
      library         ${kind}, of ${components}
      applications    ${SORTIE_APPS}
      dependencies    ${versions}

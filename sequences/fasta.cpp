@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/files/block_pipeline.hpp"
@@ -18,6 +19,7 @@
 #include "sequences/fasta_text.hpp"
 #include "sequences/parsed_piece.hpp"
 #include "sequences/record_parser.hpp"
+#include "sequences/symbol_blocks.hpp"
 #include "sequences/symbol_table.hpp"
 
 namespace sortie::sequences {
@@ -33,17 +35,20 @@ constexpr std::size_t written_bytes = std::size_t{256} << 10;
 // not touched costs nothing; reallocating the text costs a copy.
 constexpr std::uint64_t usual_compression = 4;
 
-/// One call of read_fasta().
+/// One call of read_fasta(), or of read_fasta_blocks().
 class PieceReader {
  public:
+  /// \param blocks  receives the symbols; null: the text does
   PieceReader(const HostContext& context, const std::string& path, const ReadOptions& options,
-              std::size_t piece, int threads)
+              std::size_t piece, int threads, SymbolBlocks* blocks)
       : context_(context),
         options_(options),
         table_(options),
         memory_(HostMemoryBudget(context).left()),
-        source_(path, {threads, piece, memory_}),
-        pieces_(static_cast<std::size_t>(threads)) {}
+        blocks_(blocks),
+        // The content of a file is not held as a whole beside blocks, which take less.
+        source_(path, {threads, piece, blocks != nullptr ? 0 : memory_}),
+        workers_(static_cast<std::size_t>(threads)) {}
 
   [[nodiscard]] Text read() {
     try {
@@ -57,7 +62,15 @@ class PieceReader {
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
  private:
+  struct Worker {
+    ParsedPiece piece;
+    std::vector<std::uint8_t> symbols;            ///< of blocks to be packed
+    std::vector<SymbolBlocks::Block*> to_blocks;  ///< for them
+  };
+  [[nodiscard]] Worker& state_of(int worker) { return workers_[static_cast<std::size_t>(worker)]; }
+
   [[nodiscard]] std::uint64_t expected_bytes() const {
+    if (blocks_ != nullptr) return 0;
     if (source_.held_bytes() != 0) return source_.held_bytes();
     return source_.size_hint() * (source_.compressed() ? usual_compression : 1);
   }
@@ -66,6 +79,7 @@ class PieceReader {
     const std::uint64_t total = source_.compressed() ? 0 : source_.size_hint();
     RecordParser parser(source_.name(), options_, table_, expected_bytes(),
                         memory_ - source_.held_bytes());
+    if (blocks_ != nullptr) blocks_->start(context_, source_.name());
     Format format = Format::unknown;
     bool ended = false;
     bytes_ = 0;
@@ -76,7 +90,7 @@ class PieceReader {
       return true;
     };
     steps.work = [&](int worker, std::uint64_t block) {
-      ParsedPiece& piece = pieces_[static_cast<std::size_t>(worker)];
+      ParsedPiece& piece = state_of(worker).piece;
       const std::span<const char> loaded = source_.load(worker);
       if (format == Format::fasta && block != 0) return piece.parse_fasta(table_, loaded);
       if (format == Format::fastq && block != 0) return piece.parse_fastq(table_, loaded);
@@ -85,17 +99,33 @@ class PieceReader {
       if (block == 0) parser.feed(loaded);
     };
     steps.pass = [&](int worker, std::uint64_t block) {
+      Worker& state = state_of(worker);
+      state.to_blocks.clear();
       if (ended) return;
-      ParsedPiece& piece = pieces_[static_cast<std::size_t>(worker)];
+      ParsedPiece& piece = state.piece;
       if (block != 0) parser.join(piece);
+      if (blocks_ != nullptr) {
+        parser.take_blocks(blocks_->block_symbols(), state.symbols);
+        for (std::size_t at = 0; at < state.symbols.size(); at += blocks_->block_symbols())
+          state.to_blocks.push_back(&blocks_->add());
+      }
       ended = source_.is_last(worker);
       bytes_ += piece.bytes().size();
       // Callbacks belong to the calling thread.
       if (worker == 0) report(bytes_, total);
     };
+    steps.finish = [&](int worker, std::uint64_t) {
+      std::span<const std::uint8_t> symbols = state_of(worker).symbols;
+      for (SymbolBlocks::Block* const block : state_of(worker).to_blocks) {
+        blocks_->store(*block, symbols.first(blocks_->block_symbols()));
+        symbols = symbols.subspan(blocks_->block_symbols());
+      }
+    };
     run_blocks(source_.workers(), steps);
     report(bytes_, total);
-    return parser.finish();
+    Text text = parser.finish();
+    if (blocks_ != nullptr) blocks_->append(std::exchange(text.symbols, {}));
+    return text;
   }
 
   /// Calls the context's callback with a number that does not fall if the file is read again.
@@ -108,25 +138,42 @@ class PieceReader {
   ReadOptions options_;
   SymbolTable table_;
   std::uint64_t memory_;
+  SymbolBlocks* blocks_;
   PieceSource source_;
-  std::vector<ParsedPiece> pieces_;  ///< of the workers
-  std::uint64_t bytes_ = 0;          ///< of content
+  std::vector<Worker> workers_;
+  std::uint64_t bytes_ = 0;  ///< of content
   std::uint64_t reported_ = 0;
 };
+
+Text read(const HostContext& context, const std::string& path, const ReadOptions& options,
+          std::size_t piece, SymbolBlocks* blocks) {
+  PhaseTimer timer(context, "read");
+  PieceReader reader(context, path, options, piece, threads_of(context), blocks);
+  Text text = reader.read();
+  timer.set_bytes(reader.bytes());
+  return text;
+}
 
 }  // namespace
 
 Text read_fasta(const HostContext& context, const std::string& path, const ReadOptions& options) {
-  return read_fasta(context, path, options, piece_bytes);
+  return read(context, path, options, piece_bytes, nullptr);
 }
 
 Text read_fasta(const HostContext& context, const std::string& path, const ReadOptions& options,
                 std::size_t piece) {
-  PhaseTimer timer(context, "read");
-  PieceReader reader(context, path, options, piece, threads_of(context));
-  Text text = reader.read();
-  timer.set_bytes(reader.bytes());
-  return text;
+  return read(context, path, options, piece, nullptr);
+}
+
+std::vector<Record> read_fasta_blocks(const HostContext& context, const std::string& path,
+                                      const ReadOptions& options, SymbolBlocks& blocks) {
+  return read_fasta_blocks(context, path, options, blocks, piece_bytes);
+}
+
+std::vector<Record> read_fasta_blocks(const HostContext& context, const std::string& path,
+                                      const ReadOptions& options, SymbolBlocks& blocks,
+                                      std::size_t piece) {
+  return read(context, path, options, piece, &blocks).records;
 }
 
 Text parse_fasta(const std::string& name, std::span<const char> content,

@@ -31,7 +31,7 @@ RecordParser::RecordParser(std::string file, const ReadOptions& options, const S
 void RecordParser::feed(std::span<const char> bytes) {
   if (bytes.empty()) return;
   // A byte yields at most one symbol: a separator takes the place of the '>' or '@' of its header.
-  if (const std::uint64_t most = size_ + bytes.size(); text_.symbols.size() < most) {
+  if (const std::uint64_t most = held() + bytes.size(); text_.symbols.size() < most) {
     require(most);
     text_.symbols.resize(most);
   }
@@ -125,8 +125,8 @@ void RecordParser::append_records(ParsedPiece& piece, std::uint64_t first_symbol
 }
 
 void RecordParser::append(std::span<const std::uint8_t> symbols) {
-  require(size_ + symbols.size());
-  text_.symbols.resize(size_);
+  require(held() + symbols.size());
+  text_.symbols.resize(held());
   text_.symbols.insert(text_.symbols.end(), symbols.begin(), symbols.end());
   size_ += symbols.size();
 }
@@ -145,11 +145,22 @@ Text RecordParser::finish() {
     throw input_error(file_, line_number_ - 1, "the end of the file",
                       fmt::format("{} for record {}", missing, sortie::quoted(last.name)));
   }
-  text_.symbols.resize(size_);
+  text_.symbols.resize(held());
   return std::move(text_);
 }
 
-/// Checks that the text may take `size` symbols.
+void RecordParser::take_blocks(std::uint64_t block_symbols, std::vector<std::uint8_t>& to) {
+  const std::uint64_t count = held() / block_symbols * block_symbols;
+  const auto end = text_.symbols.begin() + static_cast<std::ptrdiff_t>(count);
+  to.assign(text_.symbols.begin(), end);
+  if (count == 0) return;
+  text_.symbols.resize(held());
+  text_.symbols.erase(text_.symbols.begin(),
+                      text_.symbols.begin() + static_cast<std::ptrdiff_t>(count));
+  taken_ += count;
+}
+
+/// Checks that the text may hold `size` symbols.
 void RecordParser::require(std::uint64_t size) const {
   const std::uint64_t copied = size > text_.symbols.capacity() ? text_.symbols.size() : 0;
   const std::uint64_t wanted = copied + size + text_.records.size() * sizeof(Record);
@@ -237,8 +248,9 @@ void RecordParser::start_record() {
   if (!text_.records.empty()) {
     Record& last = text_.records.back();
     last.length = size_ - last.offset;
-    if (text_.symbols.size() == size_) text_.symbols.push_back(Text::separator);
-    text_.symbols[size_++] = Text::separator;
+    if (text_.symbols.size() == held()) text_.symbols.push_back(Text::separator);
+    text_.symbols[held()] = Text::separator;
+    ++size_;
   }
   text_.records.push_back({std::exchange(header_, {}), size_, 0});
   sequence_lines_ = 0;
@@ -247,7 +259,7 @@ void RecordParser::start_record() {
 
 void RecordParser::append_symbols(std::string_view part) {
   while (true) {
-    const std::size_t copied = table_.copy(part.data(), part.size(), text_.symbols.data() + size_);
+    const std::size_t copied = table_.copy(part.data(), part.size(), text_.symbols.data() + held());
     size_ += copied;
     part.remove_prefix(copied);
     if (part.empty()) return;

@@ -33,7 +33,11 @@ class RecordParser {
   /// The same for bytes that have been parsed; takes the names of the piece.
   void join(ParsedPiece& piece);
 
-  /// Ends the last record and returns the text. A carriage return at the very end is dropped.
+  /// Moves the first symbols that are stored out of the text, as many as there are whole blocks of:
+  /// so it never has more than a block and what a piece adds. Replaces the content of `to`.
+  void take_blocks(std::uint64_t block_symbols, std::vector<std::uint8_t>& to);
+
+  /// Ends the last record and returns the text, without the symbols that were taken. A carriage return at the very end is dropped.
   /// \throws Error (input) no record, or an incomplete record
   [[nodiscard]] Text finish();
 
@@ -57,13 +61,16 @@ class RecordParser {
   void append_quality(std::string_view part);
   void end_quality_line();
   [[noreturn]] void fail(std::string_view found, std::string_view expected) const;
+  /// Symbols stored in text_.symbols, which may be larger.
+  [[nodiscard]] std::uint64_t held() const { return size_ - taken_; }
 
   std::string file_;
   ReadOptions options_;
   const SymbolTable& table_;
   std::uint64_t most_bytes_;
   Text text_;
-  std::uint64_t size_ = 0;  ///< symbols stored; text_.symbols may be larger
+  std::uint64_t size_ = 0;   ///< symbols so far
+  std::uint64_t taken_ = 0;  ///< those of take_blocks()
 
   Format format_ = Format::unknown;
   Line line_ = Line::blank;  ///< kind of the current line

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/files/block_pipeline.hpp"
+#include "sequences/symbol_counts.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::sequences {
@@ -81,11 +82,6 @@ void require_nucleotides(const Text& text) {
   }
 }
 
-std::string marked(const std::string& name) {
-  const std::size_t end = std::min(name.find_first_of(" \t"), name.size());
-  return name.substr(0, end) + std::string(reverse_complement_mark) + name.substr(end);
-}
-
 }  // namespace
 
 std::vector<std::uint64_t> Text::separators() const {
@@ -127,13 +123,9 @@ std::string_view letters(Alphabet alphabet) {
   return describe(alphabet).letters;
 }
 
-namespace {
-
-using Counts = std::array<std::uint64_t, 256>;
-
-void count_symbols(std::span<const std::uint8_t> symbols, Counts& total) {
+void count_symbols(std::span<const std::uint8_t> symbols, SymbolCounts& total) {
   // Four tables, so that runs of one letter do not stall on the counter that was just written.
-  std::array<Counts, 4> counts{};
+  std::array<SymbolCounts, 4> counts{};
   std::size_t i = 0;
   for (; i + 4 <= symbols.size(); i += 4) {
     ++counts[0][symbols[i]];
@@ -143,18 +135,16 @@ void count_symbols(std::span<const std::uint8_t> symbols, Counts& total) {
   }
   for (; i < symbols.size(); ++i) ++counts[0][symbols[i]];
   for (std::size_t symbol = 0; symbol < total.size(); ++symbol) {
-    for (const Counts& table : counts) total[symbol] += table[symbol];
+    for (const SymbolCounts& table : counts) total[symbol] += table[symbol];
   }
 }
-
-}  // namespace
 
 std::array<std::uint64_t, 256> histogram(const Text& text, int threads) {
   constexpr std::size_t block_size = std::size_t{1} << 21;
   const std::span<const std::uint8_t> symbols = text.symbols;
   const std::uint64_t blocks = (symbols.size() + block_size - 1) / block_size;
   const auto workers = static_cast<int>(std::clamp<std::uint64_t>(blocks, 1, threads));
-  std::vector<Counts> counts(static_cast<std::size_t>(workers), Counts{});
+  std::vector<SymbolCounts> counts(static_cast<std::size_t>(workers), SymbolCounts{});
   run_blocks(workers, {.take = [=](int, std::uint64_t block) { return block < blocks; },
                        .work =
                            [&](int worker, std::uint64_t block) {
@@ -164,8 +154,8 @@ std::array<std::uint64_t, 256> histogram(const Text& text, int threads) {
                            },
                        .pass = {},
                        .finish = {}});
-  Counts total{};
-  for (const Counts& table : counts) {
+  SymbolCounts total{};
+  for (const SymbolCounts& table : counts) {
     for (std::size_t symbol = 0; symbol < total.size(); ++symbol) total[symbol] += table[symbol];
   }
   total[Text::separator] -= symbols.size() - text.letters();
@@ -173,7 +163,10 @@ std::array<std::uint64_t, 256> histogram(const Text& text, int threads) {
 }
 
 Alphabet detect_alphabet(const Text& text, int threads) {
-  const Counts counts = histogram(text, threads);
+  return alphabet_of(histogram(text, threads));
+}
+
+Alphabet alphabet_of(const SymbolCounts& counts) {
   const auto holds_all = [&](Alphabet alphabet) {
     for (std::size_t symbol = 0; symbol < 256; ++symbol) {
       if (counts[symbol] != 0 && !contains(alphabet, static_cast<std::uint8_t>(symbol))) {
@@ -229,15 +222,24 @@ std::vector<std::uint64_t> separate_ambiguous(Text& text) {
   return separators;
 }
 
+bool is_rna(const SymbolCounts& counts) {
+  return counts['U'] + counts['u'] != 0 && counts['T'] + counts['t'] == 0;
+}
+
+Record reverse_record(const Record& record, std::uint64_t distance) {
+  const std::size_t end = std::min(record.name.find_first_of(" \t"), record.name.size());
+  return {
+      record.name.substr(0, end) + std::string(reverse_complement_mark) + record.name.substr(end),
+      record.offset + distance, record.length};
+}
+
 std::uint8_t complement(std::uint8_t symbol, bool rna) {
   return rna ? rna_table[symbol] : dna_table[symbol];
 }
 
 void append_reverse_complements(Text& text) {
   require_nucleotides(text);
-  const auto counts = histogram(text);
-  const bool rna = counts['U'] + counts['u'] != 0 && counts['T'] + counts['t'] == 0;
-  const Table& table = rna ? rna_table : dna_table;
+  const Table& table = is_rna(histogram(text)) ? rna_table : dna_table;
   const std::size_t records = text.records.size();
   if (records == 0) return;
   const std::size_t size = text.symbols.size();
@@ -250,7 +252,7 @@ void append_reverse_complements(Text& text) {
     for (std::uint64_t at = 0; at < record.length; ++at) {
       reverse[at] = table[forward[record.length - 1 - at]];
     }
-    text.records.push_back({marked(record.name), size + 1 + record.offset, record.length});
+    text.records.push_back(reverse_record(record, size + 1));
   }
 }
 

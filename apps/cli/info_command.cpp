@@ -11,6 +11,7 @@
 
 #include "apps/cli/command.hpp"
 #include "apps/suffix_array/construction.hpp"
+#include "cluster/device_exchange.hpp"
 #include "core/files/stream_decoder.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
@@ -49,6 +50,7 @@ Json libraries() {
     list["CUDA toolkit"] = cuda_toolkit_version();
     const std::string driver = cuda_driver_version();
     list["CUDA driver"] = driver.empty() ? "none" : driver;
+    list["NCCL"] = cluster::nccl_description();
   }
   return list;
 }

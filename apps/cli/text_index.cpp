@@ -12,6 +12,7 @@
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "apps/cli/command.hpp"
 #include "apps/suffix_array/file_bytes.hpp"
@@ -24,6 +25,7 @@
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
+#include "sequences/fasta_text.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::cli {
@@ -198,15 +200,59 @@ void convert_positions(const char* bytes, std::size_t count, std::size_t width, 
 
 }  // namespace
 
+namespace {
+
+/// Applies the policy to a text in memory.
+void apply_policy(const TextPolicy& policy, IndexedText& result) {
+  sequences::Text& text = result.text;
+  // Reverse complements first: they are defined for letters, not for separators.
+  if (policy.reverse_complement) sequences::append_reverse_complements(text);
+  if (policy.ambiguity == Ambiguity::unify) sequences::unify_ambiguous(text.symbols);
+  result.separators = policy.ambiguity == Ambiguity::separate ? sequences::separate_ambiguous(text)
+                                                              : text.separators();
+}
+
+/// The same to packed symbols.
+void apply_policy(const TextPolicy& policy, int threads, IndexedText& result,
+                  sequences::SymbolBlocks& blocks) {
+  if (policy.reverse_complement) sequences::append_reverse_complements(result.text.records, blocks);
+  blocks.seal();
+  if (policy.ambiguity != Ambiguity::keep) {
+    std::array<std::uint8_t, 256> by{};
+    std::iota(by.begin(), by.end(), std::uint8_t{0});
+    sequences::unify_ambiguous(by);
+    if (policy.ambiguity == Ambiguity::separate)
+      std::ranges::replace_if(
+          by, [](auto symbol) { return !sequences::is_base(symbol); }, sequences::Text::separator);
+    blocks.replace(by);
+  }
+  result.separators = blocks.positions(threads, sequences::Text::separator);
+  result.released = blocks.size();
+}
+
+}  // namespace
+
 IndexedText read_indexed_text(const HostContext& context, const std::string& path,
-                              const TextPolicy& policy) {
+                              const TextPolicy& policy, sequences::SymbolBlocks* blocks) {
   IndexedText result;
   sequences::Text& text = result.text;
   HostContext reading = context;
   reading.memory_budget = 0;  // --max-memory is of the work space of the command's algorithm
-  text = sequences::read_fasta(reading, path, {policy.letter_case, policy.alphabet});
-  const PhaseTimer preparing(context, "prepare text", text.symbols.size());
-  result.alphabet = sequences::detect_alphabet(text, threads_of(context));
+  const sequences::ReadOptions options{policy.letter_case, policy.alphabet};
+  if (blocks == nullptr) {
+    text = sequences::read_fasta(reading, path, options);
+  } else {
+    text.records = sequences::read_fasta_blocks(reading, path, options, *blocks);
+  }
+  const PhaseTimer preparing(context, "prepare text",
+                             blocks == nullptr ? text.symbols.size() : blocks->size());
+  if (blocks == nullptr) {
+    result.alphabet = sequences::detect_alphabet(text, threads_of(context));
+  } else {
+    sequences::SymbolCounts counts = blocks->counts();
+    counts[sequences::Text::separator] = 0;
+    result.alphabet = sequences::alphabet_of(counts);
+  }
   const bool nucleotides =
       result.alphabet != Alphabet::protein && result.alphabet != Alphabet::bytes;
   if (!nucleotides && (policy.ambiguity != Ambiguity::keep || policy.reverse_complement)) {
@@ -215,11 +261,11 @@ IndexedText read_indexed_text(const HostContext& context, const std::string& pat
                             "--reverse-complement require",
                             path == "-" ? "<stdin>" : path, sequences::name(result.alphabet)));
   }
-  // Reverse complements first: they are defined for letters, not for separators.
-  if (policy.reverse_complement) sequences::append_reverse_complements(text);
-  if (policy.ambiguity == Ambiguity::unify) sequences::unify_ambiguous(text.symbols);
-  result.separators = policy.ambiguity == Ambiguity::separate ? sequences::separate_ambiguous(text)
-                                                              : text.separators();
+  if (blocks == nullptr) {
+    apply_policy(policy, result);
+  } else {
+    apply_policy(policy, threads_of(context), result, *blocks);
+  }
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/arriving_array.hpp"
+#include "sequences/symbol_blocks.hpp"
 #include "sortie/context.hpp"
 #include "sortie/fasta.hpp"
 #include "sortie/suffix_array.hpp"
@@ -44,10 +45,12 @@ struct IndexedText {
 
 /// Reads a file with sequences::read_fasta() and applies the policy: case and alphabet, then the
 /// reverse complement, then ambiguous letters.
+/// \param blocks  if not null, receives the symbols packed, sealed, and the result has none
 /// \throws Error as read_fasta(); (input) the policy requires nucleotides and the text has other
 ///         letters
 [[nodiscard]] IndexedText read_indexed_text(const HostContext& context, const std::string& path,
-                                            const TextPolicy& policy);
+                                            const TextPolicy& policy,
+                                            sequences::SymbolBlocks* blocks = nullptr);
 
 /// Applies case and ambiguity to the letters of patterns. Letters that the text replaces by
 /// separators are kept; they do not occur in the text.

@@ -30,7 +30,7 @@ void require_same_size(std::string_view title, const TextView& text, std::uint64
 /// \throws Error (usage) the text is longer than Pos can address, or separators are not ascending
 /// positions of it
 template <Position Pos>
-void require_text(const TextView& text);
+void require_text(std::uint64_t size, std::span<const std::uint64_t> separators);
 
 /// Checks the entries of a suffix array. \pre the host runtime is started
 /// \throws Error (usage) an entry is not below `size`

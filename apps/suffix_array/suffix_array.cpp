@@ -45,27 +45,27 @@ std::vector<ConstructionAlgorithm>& all_algorithms() {
 }
 
 template <Position Pos>
-void require_addressable(const TextView& text) {
+void require_addressable(std::uint64_t size) {
   // One value above the last position is the rank of the end of the text; one more keeps position +
   // 1 from wrapping around.
   constexpr std::uint64_t longest = std::numeric_limits<Pos>::max() - std::uint64_t{1};
-  if (text.size() > longest) {
+  if (size > longest) {
     throw Error(ErrorKind::usage,
                 fmt::format("suffix array: found a text of {} symbols, expected at most {} for "
                             "{}-bit positions",
-                            text.size(), longest, 8 * sizeof(Pos)));
+                            size, longest, 8 * sizeof(Pos)));
   }
 }
 
-void require_separators_in_order(const TextView& text) {
-  for (std::size_t i = 0; i < text.separators.size(); ++i) {
-    const std::uint64_t position = text.separators[i];
-    const bool ascending = i == 0 || text.separators[i - 1] < position;
-    if (ascending && position < text.size()) continue;
+void require_separators_in_order(std::uint64_t size, std::span<const std::uint64_t> separators) {
+  for (std::size_t i = 0; i < separators.size(); ++i) {
+    const std::uint64_t position = separators[i];
+    const bool ascending = i == 0 || separators[i - 1] < position;
+    if (ascending && position < size) continue;
     throw Error(ErrorKind::usage,
                 fmt::format("suffix array, separator {}: found position {}, expected ascending "
                             "positions below {}",
-                            i, position, text.size()));
+                            i, position, size));
   }
 }
 
@@ -109,16 +109,16 @@ std::string algorithm_names() {
 }
 
 template <Position Pos>
-void require_text(const TextView& text) {
-  require_addressable<Pos>(text);
-  require_separators_in_order(text);
+void require_text(std::uint64_t size, std::span<const std::uint64_t> separators) {
+  require_addressable<Pos>(size);
+  require_separators_in_order(size, separators);
 }
 
 /// Checks the text and the algorithm, and calls `build` unless the text is empty.
 template <Position Pos, class Build>
 auto checked(const ConstructionAlgorithm& algorithm, const Context& context, const TextView& text,
              const Build& build) -> decltype(build()) {
-  require_text<Pos>(text);
+  require_text<Pos>(text.size(), text.separators);
   require_backend(algorithm, context);
   if (text.size() == 0) return {};
   try {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -116,6 +117,14 @@ class SORTIE_API Ranks {
   }
 
   [[nodiscard]] const Traffic& traffic() const { return traffic_; }
+  /// Counts bytes that have been sent to other ranks by other means than exchange(). Not collective.
+  void count_exchange(std::uint64_t bytes, std::uint64_t messages) {
+    ++traffic_.collectives;
+    traffic_.exchanged_bytes += bytes;
+    traffic_.messages += messages;
+  }
+  /// What exchanges between devices keep for the next job of these ranks. Ends with the ranks.
+  [[nodiscard]] std::shared_ptr<void>& attachment() { return attachment_; }
   /// Whether the last together() or on_rank() has thrown, so that all ranks know of the error: else a
   /// rank that fails must end the job.
   [[nodiscard]] bool has_agreed_error() const { return has_agreed_error_; }
@@ -126,6 +135,7 @@ class SORTIE_API Ranks {
   /// \pre the same on every rank
   /// \throws Error (usage) 0, or more than most_message_bytes
   void set_message_bytes(std::uint64_t bytes);
+  [[nodiscard]] std::uint64_t message_bytes() const { return message_bytes_; }
 
  protected:
   virtual void do_broadcast(std::span<std::byte> bytes, int root) = 0;
@@ -153,6 +163,7 @@ class SORTIE_API Ranks {
   Traffic traffic_;
   std::uint64_t message_bytes_ = most_message_bytes;
   bool has_agreed_error_ = false;
+  std::shared_ptr<void> attachment_;
 };
 
 /// Runs `job` on ranks of this process, a thread each, and returns when all have ended.

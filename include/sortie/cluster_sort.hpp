@@ -61,19 +61,25 @@ SORTIE_API void sort_records(Ranks& ranks, const Context& context,
 /// exchange gives each rank a run from every rank, and each rank merges its runs. On the host, where
 /// each rank has at least 2^20 keys of 32 or 64 bits and their leading digits divide them well, each
 /// rank divides its keys into buckets, only the buckets at the borders of shares are split exactly,
-/// and each rank sorts the buckets that it receives: nothing is merged.
+/// and each rank sorts the buckets that it receives: nothing is merged. On CUDA, where the GPUs of the
+/// ranks can be connected (NCCL; within a process, peer copies) and have the memory, the items stay on
+/// them from the local sort on, go from GPU to GPU, and are sorted again there.
 ///
 /// \param keys     of this rank; any number, also none
+/// \param options  as for sortie::sort(); of `transport`, staged: through host memory on GPUs, too
 /// \param context  of this rank: backend, device and threads of the local sort;
 ///                 memory budget: bytes of host memory beside the keys, of the local sort on CUDA
 ///                 those of the GPU;
 ///                 report: phases "local sort", "splits", "exchange", "merge", or by buckets
-///                 "divide", "splits", "exchange", "buckets"; figures "ranks",
+///                 "divide", "splits", "exchange", "buckets", or on GPUs "connect", "copy in",
+///                 "local sort", "splits", "exchange", "sort received", "copy out", and the figure
+///                 "exchange_path" (text); figures "ranks",
 ///                 "planned_exchange_bytes" and "exchanged_bytes" (sums over all ranks, computed
 ///                 before the exchange and counted by it), "most_exchange_bytes" (planned, of the
 ///                 rank that sends most), "imbalance" (items of the largest share over the mean)
 /// \throws Error  as sort(), its message preceded by the rank; (out_of_memory) before any work: the
-///                share does not fit a rank's memory; (check) other bytes were sent than planned.
+///                share does not fit a rank's memory; (check) other bytes were sent than planned;
+///                (unavailable) Transport::peer, and items cannot go from GPU to GPU.
 ///                Each rank then has its own keys in an unspecified order; after an error in the
 ///                merge, the content of the vectors is unspecified
 ///

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # usage: device_program.sh SORTIE DATA LAUNCHER...
-# Compares the files of `sortie spgemm` and `sortie suffix-array` on several devices, by --gpus and on
-# ranks that LAUNCHER and a number start, with those of one device. Exits with 77 without a GPU.
+# Compares the files of `sortie spgemm`, `sortie suffix-array` and `sortie sort` on several devices, by
+# --gpus and on ranks that LAUNCHER and a number start, with those of one device. Exits with 77 without
+# a GPU.
 sortie=$1
 sequences=$2/sequences/valid
 shift 2
@@ -51,6 +52,23 @@ arrays='sa sa.json lcp bwt'
 compare "$arrays" "$on_devices" suffix-array "$sequences/lambda_phage.fa.gz" -o %f.sa --lcp %f.lcp --bwt %f.bwt --verify
 compare "$arrays" "$on_devices" suffix-array "$sequences/odd_records.fa" --width 40 -o %f.sa --lcp %f.lcp --bwt %f.bwt
 compare "sa" "$on_devices" suffix-array "$sequences/mirbase_hairpin_200.fa" --reverse-complement -o %f.sa
+
+# Ranks sort on their GPUs, by NCCL where each has one and this process finds NCCL.
+head -c 4000000 /dev/urandom >keys
+"$sortie" sort keys --type u32 --values u32 --stable --backend host -q -o one.sorted
+gpus=$("$sortie" info --json | grep -c '"compute_capability"')
+"$sortie" info | grep -q '^  NCCL  *[0-9]' && has_nccl=1 || has_nccl=0
+for number in 2 3; do
+  path='through host memory'
+  ((gpus < number || !has_nccl)) || path='by NCCL'
+  for transport in auto staged; do
+    [[ $transport == auto ]] || path='through host memory: as asked for'
+    "${launcher[@]}" $number "$sortie" sort keys --type u32 --values u32 --backend cuda --transport $transport \
+      --verify -o many.sorted 2>err
+    cmp one.sorted many.sorted || fail "sort on $number ranks, --transport $transport: the files differ"
+    grep -q "exchange $path" err || fail "sort on $number ranks: found $(cat err), expected exchange $path"
+  done
+done
 
 # Errors: the exit code, one line, and no file.
 expect_error() { # code, words of the line, command

@@ -56,6 +56,9 @@ sequences=$data/sequences/valid
 compare 3 "$sequences/lambda_phage.fa.gz"
 compare 3 "$sequences/odd_records.fa" --width 40 --case keep
 compare 2 "$sequences/mirbase_hairpin_200.fa" --reverse-complement --ambiguous separate --width 64
+compare 3 "$sequences/lambda_phage.bgzf.fa.gz" --reverse-complement --repeat 2
+compare 2 "$sequences/proteins_50.fa"
+compare 2 "$sequences/wrapped.fq" --ambiguous unify --case keep
 printf '>a\nACGT\n' >"$inputs/short.fa" # fewer letters than ranks
 compare 5 "$inputs/short.fa"
 

@@ -111,7 +111,8 @@ TEST(ClusterSuffixArray, BothChecksFindAWrongEntry) {
           share.suffixes = test::part(share.suffixes, share.begin, (rank + 1) * symbols / size);
           suffix_array::on_ranks::Exchanges exchanges(ranks);
           const suffix_array::on_ranks::PackedText packed(
-              ranks, on_host, RankMemory(ranks, HostContext()), text.view(),
+              ranks, on_host, RankMemory(ranks, HostContext()),
+              suffix_array::on_ranks::RankText(text.view()),
               [](std::uint64_t) { return std::uint64_t{0}; });
           bool is_right = true;
           try {

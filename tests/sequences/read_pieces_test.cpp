@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The text, and the error, do not depend on where pieces end and on the number of threads.
+// The text, and the error, do not depend on where pieces end, on the number of threads, and on
+// whether the symbols are packed.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -47,10 +48,18 @@ std::string describe(const Text& text) {
 }
 
 /// A description of the text, or the message of the error.
+/// \param block_symbols  of symbols that are packed; 0: they are not
 std::string outcome(const std::string& path, int threads, std::size_t piece_bytes,
-                    const ReadOptions& options = {}) {
+                    const ReadOptions& options = {}, std::uint64_t block_symbols = 0) {
   try {
-    return describe(read_fasta(on_threads(threads), path, options, piece_bytes));
+    const Context context = on_threads(threads);
+    if (block_symbols == 0) return describe(read_fasta(context, path, options, piece_bytes));
+    SymbolBlocks blocks(block_symbols);
+    Text text;
+    text.records = read_fasta_blocks(context, path, options, blocks, piece_bytes);
+    text.symbols.resize(blocks.size());
+    blocks.unpack(0, text.symbols);
+    return describe(text);
   } catch (const Error& error) {
     return std::string("error: ") + error.what();
   }
@@ -61,9 +70,11 @@ void expect_same(const std::string& path, const std::string& content,
                  const ReadOptions& options = {}) {
   const std::string expected = outcome(path, 1, whole_file, options);
   const auto check = [&](int threads, std::size_t piece) {
-    ASSERT_EQ(outcome(path, threads, piece, options), expected)
-        << threads << " threads, pieces of " << piece << ":\n"
-        << testing::PrintToString(content);
+    for (const std::uint64_t block : {0, 8, 104}) {
+      ASSERT_EQ(outcome(path, threads, piece, options, block), expected)
+          << threads << " threads, pieces of " << piece << ", blocks of " << block << ":\n"
+          << testing::PrintToString(content);
+    }
   };
   const std::size_t third = content.size() / 3 + 1;
   for (const std::size_t piece :
@@ -240,8 +251,9 @@ TEST(ReadFasta, GivesTheSameTextFromEveryKindOfFile) {
         folder.write("bgzf", test::bgzf(content))};
     for (const std::string& file : files) {
       for (const int threads : {1, 2, 8}) {
-        EXPECT_TRUE(outcome(file, threads, 100'000) == expected)
-            << file << ", " << threads << " threads";
+        for (const std::uint64_t block : {std::uint64_t{0}, SymbolBlocks::usual_block})
+          EXPECT_TRUE(outcome(file, threads, 100'000, {}, block) == expected)
+              << file << ", " << threads << " threads";
       }
     }
     const std::string pipe = folder.path("pipe");

@@ -3,7 +3,9 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "apps/cli/sort_command.hpp"
@@ -53,7 +55,6 @@ void check_options(const SortCommand& command, const cluster::Ranks& ranks) {
   };
   if (command.dry_run) refuse("--dry-run", "it without mpirun");
   if (command.request.options.devices != 0) refuse("--gpus", "one device for each rank");
-  if (command.transport != "auto") refuse("--transport", "the transport of MPI");
   if (command.common.repeat != 1) refuse("--repeat", "a single run");
   if (!command.request.output.empty() && is_stream(command.request.output))
     refuse("a stream as output", "-o with a file that all ranks can write");
@@ -91,6 +92,8 @@ void run_sort_on_ranks(Job& job, const SortCommand& command, cluster::Ranks& ran
   report(job, command, result.sort);
   std::string text = summary(job.context().backend, command, work.format, result.sort);
   text += fmt::format("\n{} ranks ({})", ranks.size(), ranks.transport());
+  for (const auto& [key, value] : job.report().figures())
+    if (key == "exchange_path") text += ", exchange " + std::get<std::string>(value);
   if (is_copied) text += "\nthe input cannot be divided: rank 0 copied it to a temporary file";
   job.summarize(work.output, text);
 }

@@ -13,6 +13,7 @@
 
 #include "apps/cli/suffix_array_command.hpp"
 #include "apps/suffix_array/ranks/array_file.hpp"
+#include "apps/suffix_array/ranks/build.hpp"
 #include "core/files/checksum.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
@@ -23,6 +24,7 @@ namespace sortie::cli {
 namespace {
 
 using suffix_array::on_ranks::ArrayFile;
+using suffix_array::on_ranks::RankText;
 
 /// Refuses what ranks do not have, before anything is read.
 void require_rank_options(const SuffixArrayCommand& command) {
@@ -49,12 +51,37 @@ struct TextFacts {
   std::uint64_t letters = 0;
 };
 
+/// The text of rank 0; empty on the others.
+struct ReadText {
+  IndexedText indexed;             ///< without symbols where they are packed
+  sequences::SymbolBlocks blocks;  ///< for the host: devices take the symbols as they are
+  bool is_packed = false;
+  std::string checksum;
+
+  void read(Job& job, const SuffixArrayCommand& command) {
+    const HostContext context = job.reading_context();
+    indexed =
+        read_indexed_text(context, command.input, command.policy(), is_packed ? &blocks : nullptr);
+    if (command.any_output().empty()) return;
+    checksum = is_packed ? blocks.checksum(threads_of(context))
+                         : checksum_of(threads_of(context), indexed.text.symbols);
+  }
+  [[nodiscard]] RankText view(bool is_last_use) {
+    return is_packed ? RankText(blocks, indexed.separators, is_last_use) : RankText(indexed.view());
+  }
+};
+
 template <class Pos>
 class RankIndexing {
  public:
-  RankIndexing(cluster::Ranks& ranks, Job& job, const SuffixArrayCommand& command,
-               IndexedText& indexed, const TextFacts& facts)
-      : ranks_(ranks), job_(job), command_(command), indexed_(indexed), facts_(facts) {
+  RankIndexing(cluster::Ranks& ranks, Job& job, const SuffixArrayCommand& command, ReadText& text,
+               const TextFacts& facts)
+      : ranks_(ranks),
+        job_(job),
+        command_(command),
+        text_(text),
+        indexed_(text.indexed),
+        facts_(facts) {
     ranks.together("width", [&] { width_bytes_ = chosen_width_bytes(command, facts.symbols); });
   }
 
@@ -62,16 +89,14 @@ class RankIndexing {
     const Context& context = job_.context();
     int repetitions = command_.common.repeat;
     const auto release = [&] {
-      if (--repetitions > 0) return;
-      if (!command_.any_output().empty())
-        text_checksum_ = checksum_of(threads_of(job_.context()), indexed_.text.symbols);
-      indexed_.release();
+      if (repetitions == 0) text_.indexed.release();
     };
     const cluster::SuffixArrayOptions options{!command_.lcp.empty(), !command_.bwt.empty(),
                                               command_.verify, release};
     const double seconds = job_.repeated("build", [&] {
       share_ = {};
-      share_ = cluster::build_suffix_array<Pos>(ranks_, context, indexed_.view(), options);
+      share_ = suffix_array::on_ranks::build<Pos>(ranks_, context, text_.view(--repetitions == 0),
+                                                  options);
     });
     report(seconds);
     write_all();
@@ -132,7 +157,7 @@ class RankIndexing {
           "checksum");
     write(command_.lcp, ArrayKind::lcp, std::as_const(share_.lcp), width_bytes_, "lcp_checksum");
     write(command_.bwt, ArrayKind::burrows_wheeler, std::as_const(share_.bwt), 1, "bwt_checksum");
-    const SuffixArraySource source{command_.input, command_.policy(), 0, &indexed_, text_checksum_};
+    const SuffixArraySource source{command_.input, command_.policy(), 0, &indexed_, text_.checksum};
     std::vector<ArrayFile*> prepared;
     for (const Written& written : files) {
       written.file->prepare([&] {
@@ -156,8 +181,8 @@ class RankIndexing {
   cluster::Ranks& ranks_;
   Job& job_;
   const SuffixArrayCommand& command_;
-  IndexedText& indexed_;  ///< empty on ranks other than 0; its symbols are freed when packed
-  std::string text_checksum_;
+  ReadText& text_;
+  const IndexedText& indexed_;
   TextFacts facts_;
   int width_bytes_ = 8;
   std::string summary_;
@@ -174,17 +199,18 @@ void run_suffix_array_on_ranks(cluster::Ranks& ranks, Job& job, const SuffixArra
   ranks.on_rank(0, "announce outputs", [&] {
     for (const std::string* path : command.outputs()) job.announce_output(*path);
   });
-  IndexedText indexed;
+  ReadText text;
+  text.is_packed = command.common.backend != "cuda";
   TextFacts facts;
   ranks.on_rank(0, "read", [&] {
-    indexed = read_indexed_text(job.reading_context(), command.input, command.policy());
-    facts = {indexed.text.symbols.size(), indexed.letters()};
+    text.read(job, command);
+    facts = {text.indexed.symbols(), text.indexed.letters()};
   });
   ranks.broadcast(std::as_writable_bytes(std::span(&facts, 1)), 0);
   if (smallest_width_bytes(facts.symbols) == 4) {
-    RankIndexing<std::uint32_t>(ranks, job, command, indexed, facts).run();
+    RankIndexing<std::uint32_t>(ranks, job, command, text, facts).run();
   } else {
-    RankIndexing<std::uint64_t>(ranks, job, command, indexed, facts).run();
+    RankIndexing<std::uint64_t>(ranks, job, command, text, facts).run();
   }
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/sort/ranks/border_check.hpp"
+#include "apps/sort/ranks/device_sort.hpp"
 #include "apps/sort/ranks/share_files.hpp"
 #include "apps/sort/ranks/share_sort.hpp"
 #include "apps/sort/ranks/spilled_sort.hpp"
@@ -82,6 +83,9 @@ class RankFileSort {
       });
     }
     const Range items = storage->items();
+#ifdef SORTIE_HAVE_CUDA
+    connect_before_sort(ranks_, context_, request_.options);
+#endif
     ShareFiles<Key, Value> files(source_, *blocks, memory_.workers, codec_, request_.verify);
     {
       const PhaseTimer timer(context_, "read", items_ * record_bytes);

@@ -2,6 +2,7 @@
 //
 // Sorts over ranks of keys of each width, without values and with values of 4 or 8 bytes.
 #include "apps/sort/ranks/bucket_sort.hpp"
+#include "apps/sort/ranks/device_sort.hpp"
 #include "apps/sort/ranks/share_sort.hpp"
 #include "multisort/host/merge_runs.hpp"
 #include "primitives/host/items.hpp"
@@ -111,6 +112,9 @@ ShareSteps key_steps(const Context& context, const cluster::detail::KeyShare& sh
 void sort_keys(cluster::Ranks& ranks, const Context& context,
                const cluster::detail::KeyShare& share) {
   if (sort_by_buckets(ranks, context, share)) return;
+#ifdef SORTIE_HAVE_CUDA
+  if (sort_on_devices(ranks, context, share)) return;
+#endif
   static_cast<void>(sort_share(ranks, context, key_steps(context, share)));
 }
 

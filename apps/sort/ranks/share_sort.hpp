@@ -47,8 +47,8 @@ struct ShareSteps {
 ///         items, in any order
 std::uint64_t sort_share(cluster::Ranks& ranks, const Context& context, const ShareSteps& steps);
 
-/// Sorts the keys of all ranks, perhaps with values: by buckets (bucket_sort.hpp) if that applies, else
-/// by sort_share(). Collective. \throws Error, report: as cluster::sort()
+/// Sorts the keys of all ranks, perhaps with values: by buckets (bucket_sort.hpp) or on devices
+/// (device_sort.hpp) if that applies, else by sort_share(). Collective. \throws Error, report: as cluster::sort()
 void sort_keys(cluster::Ranks& ranks, const Context& context,
                const cluster::detail::KeyShare& share);
 

@@ -33,6 +33,7 @@
 #include <utility>
 
 #include "apps/suffix_array/backends.hpp"
+#include "apps/suffix_array/ranks/build.hpp"
 #include "apps/suffix_array/ranks/build_plan.hpp"
 #include "apps/suffix_array/ranks/device_build.hpp"
 #include "apps/suffix_array/ranks/edge_groups.hpp"
@@ -103,12 +104,14 @@ cluster::SuffixArrayShare<Pos> sort_on_devices(cluster::Ranks& ranks, const Cont
   return result;
 }
 
+}  // namespace
+
 template <Position Pos>
 cluster::SuffixArrayShare<Pos> build(cluster::Ranks& ranks, const Context& context,
-                                     const TextView& text,
+                                     const RankText& text,
                                      const cluster::SuffixArrayOptions& options) {
   ranks.on_rank(0, "check text", [&] {
-    require_text<Pos>(text);
+    require_text<Pos>(text.size(), text.separators());
     constexpr std::uint64_t longest = (std::uint64_t{1} << edge_number_bits) - 2;
     if (text.size() <= longest) return;
     throw Error(
@@ -123,7 +126,7 @@ cluster::SuffixArrayShare<Pos> build(cluster::Ranks& ranks, const Context& conte
   Exchanges exchanges(ranks);
   cluster::RankMemory memory(ranks, static_cast<const HostContext&>(host));
   cluster::SuffixArrayShare<Pos> result;
-  if (on_device) result = sort_on_devices<Pos>(ranks, context, memory, text);
+  if (on_device) result = sort_on_devices<Pos>(ranks, context, memory, text.view());
   const auto text_is_read = [&] {
     ranks.on_rank(0, "text is read", [&] {
       if (options.text_is_read) options.text_is_read();
@@ -158,7 +161,8 @@ cluster::SuffixArrayShare<Pos> build(cluster::Ranks& ranks, const Context& conte
   return result;
 }
 
-}  // namespace
+SORTIE_FOR_BOTH_POSITIONS(build);
+
 }  // namespace sortie::suffix_array::on_ranks
 
 namespace sortie::cluster {
@@ -167,7 +171,8 @@ template <suffix_array::Position Pos>
 SuffixArrayShare<Pos> build_suffix_array(Ranks& ranks, const Context& context,
                                          const suffix_array::TextView& text,
                                          const SuffixArrayOptions& options) {
-  return suffix_array::on_ranks::build<Pos>(ranks, context, text, options);
+  return suffix_array::on_ranks::build<Pos>(ranks, context, suffix_array::on_ranks::RankText(text),
+                                            options);
 }
 
 SORTIE_FOR_BOTH_POSITIONS(build_suffix_array);

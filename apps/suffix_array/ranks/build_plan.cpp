@@ -9,6 +9,8 @@ namespace {
 /// Bits of a letter of DNA with its ends.
 constexpr std::uint64_t symbol_bits = 3;
 constexpr std::uint64_t element_bytes = 8;
+/// Blocks of the text that rank 0 has read which are not freed yet while it packs the text.
+constexpr std::uint64_t packing_bytes = std::uint64_t{128} << 20;
 /// At least this part of the elements is held at once.
 constexpr std::uint64_t most_passes = 16;
 /// To scan so many symbols takes the time to sort one.
@@ -39,7 +41,7 @@ cluster::RankPlan plan_build(std::uint64_t symbols, int ranks, int on_machine,
   const std::uint64_t scans = (element_bytes * share + elements - 1) / elements;
   cluster::RankPlan plan;
   plan.ranks = ranks;
-  plan.rank_memory = packed + std::max(symbols, taken);
+  plan.rank_memory = packed + std::max(taken, std::min(packed, packing_bytes));
   if (ranks > 1) {
     // Large messages are broadcast in parts: each rank passes on about as much as it receives.
     cluster::RankStep text{"broadcast text", 3, 0, 0, 0, "", 0};

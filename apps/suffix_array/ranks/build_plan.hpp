@@ -19,9 +19,9 @@ struct ShareMemory {
 /// text without long repeats. Where suffixes are left in groups, their samples take time and
 /// memory, which depend on the text and are not planned.
 ///
-/// Memory is that of rank 0: 3/8 byte a symbol for the packed text, and the larger of the text that
-/// it has read, a byte a symbol, and share_memory(), between 4.8 and 12.3 bytes a symbol of its
-/// share, as `memory` allows.
+/// Memory is that of rank 0 of the program: 3/8 byte a symbol for the packed text, and the larger of
+/// 128 MiB at most for what it has read (sequences/symbol_blocks.hpp) and of share_memory(), between
+/// 4.8 and 12.3 bytes a symbol of its share, as `memory` allows.
 /// \param on_machine  ranks that share a machine
 /// \param memory      of a rank; 0: enough
 /// Complexity: O(1).

@@ -140,7 +140,7 @@ void build_on_device(cluster::Ranks& ranks, const Context& context, const TextVi
 template <Position Pos>
 void build_on_devices(const Context& context, std::span<const int> devices, const TextView& text,
                       std::span<Pos> entries) {
-  require_text<Pos>(text);
+  require_text<Pos>(text.size(), text.separators);
   cluster::run_on_devices(context, devices, [&](cluster::Ranks& ranks, const Context& own_context) {
     const EntryShare own = entry_share(text.size(), ranks.size(), ranks.rank());
     build_on_device<Pos>(ranks, own_context, text, entries.subspan(own.begin, own.size));

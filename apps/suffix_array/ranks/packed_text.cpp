@@ -19,7 +19,7 @@ namespace {
 
 /// The stream of the text on rank 0, and memory for it on the others.
 host::SymbolStream packed(cluster::Ranks& ranks, const Context& context,
-                          const cluster::RankMemory& memory, const TextView& text,
+                          const cluster::RankMemory& memory, const RankText& text,
                           std::uint64_t size, const host::PrefixPlan& plan,
                           std::uint64_t separators, const PackedText::ShareBytes& share_bytes) {
   std::unique_ptr<host::SymbolStream> stream;
@@ -31,8 +31,8 @@ host::SymbolStream packed(cluster::Ranks& ranks, const Context& context,
         fmt::format("suffix array of {} symbols on {} ranks", size, ranks.size()),
         {bytes + share_bytes(shares.items / shares.count + 1), share_bytes(size), bytes});
     start_host_runtime(context.threads);
-    stream = ranks.rank() == 0 ? std::make_unique<host::SymbolStream>(text, plan)
-                               : std::make_unique<host::SymbolStream>(size, plan);
+    stream = std::make_unique<host::SymbolStream>(
+        ranks.rank() == 0 ? text.pack(context, plan) : host::SymbolStream(size, plan));
   });
   ranks.broadcast(stream->storage(plan), 0);
   return std::move(*stream);
@@ -40,24 +40,45 @@ host::SymbolStream packed(cluster::Ranks& ranks, const Context& context,
 
 }  // namespace
 
+host::LetterCounts RankText::count_letters() const {
+  if (blocks_ == nullptr) return host::count_letters(view_);
+  host::LetterCounts counts = blocks_->counts();
+  counts[sequences::Text::separator] = 0;
+  return counts;
+}
+
+host::SymbolStream RankText::pack(const HostContext& context, const host::PrefixPlan& plan) const {
+  if (blocks_ == nullptr) return {view_, plan};
+  host::SymbolStream stream(size(), plan);
+  const std::uint64_t block_symbols = blocks_->block_symbols();
+  blocks_->visit(
+      threads_of(context),
+      [&](std::uint64_t block, std::span<const std::uint8_t> symbols) {
+        stream.pack(block * block_symbols, symbols, plan);
+      },
+      is_last_use_);
+  stream.finish(view_.separators, plan);
+  return stream;
+}
+
 PackedText::Header PackedText::shared_header(cluster::Ranks& ranks, const Context& context,
-                                             const TextView& text) {
+                                             const RankText& text) {
   Header header;
   ranks.on_rank(0, "count letters", [&] {
     start_host_runtime(context.threads);
-    header = {text.size(), text.separators.size(), host::count_letters(text)};
+    header = {text.size(), text.separators().size(), text.count_letters()};
   });
   ranks.broadcast(std::as_writable_bytes(std::span(&header, 1)), 0);
   return header;
 }
 
 PackedText::PackedText(cluster::Ranks& ranks, const Context& context,
-                       const cluster::RankMemory& memory, const TextView& text,
+                       const cluster::RankMemory& memory, const RankText& text,
                        const PackedText::ShareBytes& share_bytes)
     : PackedText(ranks, context, memory, text, share_bytes, shared_header(ranks, context, text)) {}
 
 PackedText::PackedText(cluster::Ranks& ranks, const Context& context,
-                       const cluster::RankMemory& memory, const TextView& text,
+                       const cluster::RankMemory& memory, const RankText& text,
                        const PackedText::ShareBytes& share_bytes, const Header& header)
     : size_(header.size),
       plan_(host::plan_prefixes(header.counts, std::max<std::uint64_t>(header.size, 1))),
@@ -68,9 +89,9 @@ PackedText::PackedText(cluster::Ranks& ranks, const Context& context,
     separators_.resize(header.separators);
     separator_symbols_.resize(header.separators);
     if (ranks.rank() != 0) return;
-    std::ranges::copy(text.separators, separators_.begin());
+    std::ranges::copy(text.separators(), separators_.begin());
     for (std::size_t i = 0; i < separators_.size(); ++i)
-      separator_symbols_[i] = text.symbols[separators_[i]];
+      separator_symbols_[i] = text.separator_symbol(i);
   });
   ranks.broadcast(std::as_writable_bytes(std::span(separators_)), 0);
   ranks.broadcast(std::as_writable_bytes(std::span(separator_symbols_)), 0);

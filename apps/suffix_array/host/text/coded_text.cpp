@@ -9,8 +9,8 @@
 #include <numeric>
 #include <vector>
 
+#include "primitives/host/packed_codes.hpp"
 #include "primitives/host/parallel.hpp"
-#include "primitives/host/radix_pass.hpp"
 #include "primitives/simd/vector_unit.hpp"
 
 namespace sortie::suffix_array::host {
@@ -28,36 +28,6 @@ constexpr int sure_bits = 57;
 int bits_for(const PrefixPlan& plan) {
   return std::max(1, static_cast<int>(std::bit_width(static_cast<unsigned>(plan.sigma))));
 }
-
-/// Eight symbols fill whole bytes, so threads write no byte in common.
-constexpr std::uint64_t symbols_at_once = 8;
-
-using ByteCodes = std::array<std::uint8_t, 256>;
-
-/// Packs blocks [begin, end) of eight symbols, `Bits` bits each. Every block writes eight bytes;
-/// the next block overwrites all but the first `Bits` of them, so the last blocks of a chunk are
-/// left to the caller.
-/// \return the first block that is left
-template <unsigned Bits>
-std::uint64_t pack_blocks(const std::uint8_t* symbols, const ByteCodes& codes, std::uint64_t begin,
-                          std::uint64_t end, std::uint8_t* stream) {
-  static_assert(Bits <= 8);
-  for (; begin + symbols_at_once < end; ++begin) {
-    const std::uint8_t* const of_block = symbols + begin * symbols_at_once;
-    std::uint64_t packed = 0;
-    for (std::size_t i = 0; i < symbols_at_once; ++i) packed = packed << Bits | codes[of_block[i]];
-    packed <<= 64 - 8 * Bits;
-    if constexpr (std::endian::native == std::endian::little) packed = __builtin_bswap64(packed);
-    std::memcpy(stream + begin * Bits, &packed, sizeof(packed));
-  }
-  return begin;
-}
-
-using PackBlocks = decltype(&pack_blocks<1>);
-/// By the number of bits.
-constexpr std::array<PackBlocks, 9> packs{nullptr,        pack_blocks<1>, pack_blocks<2>,
-                                          pack_blocks<3>, pack_blocks<4>, pack_blocks<5>,
-                                          pack_blocks<6>, pack_blocks<7>, pack_blocks<8>};
 
 }  // namespace
 
@@ -122,9 +92,9 @@ PrefixPlan plan_prefixes(const LetterCounts& counts, std::uint64_t size) {
 }
 
 std::uint64_t SymbolStream::bytes(std::uint64_t size, const PrefixPlan& plan) {
-  // A word may be read at the end of the text, and every block of eight symbols writes eight bytes.
-  const std::uint64_t blocks = size / symbols_at_once + 1;
-  return blocks * static_cast<unsigned>(bits_for(plan)) + 2 * sizeof(std::uint64_t);
+  // A word may be read at the end of the text.
+  const std::uint64_t groups = size / codes_in_group + 1;
+  return groups * static_cast<unsigned>(bits_for(plan)) + 2 * sizeof(std::uint64_t);
 }
 
 SymbolStream::SymbolStream(std::uint64_t size, const PrefixPlan& plan)
@@ -141,33 +111,29 @@ SymbolStream::SymbolStream(std::uint64_t size, const PrefixPlan& plan)
 
 SymbolStream::SymbolStream(const TextView& text, const PrefixPlan& plan)
     : SymbolStream(text.size(), plan) {
-  const std::uint64_t size = text.size();
-  const auto bits = static_cast<unsigned>(bits_);
-  const std::uint8_t* const symbols = text.symbols.data();
-  std::uint8_t* const stream = bytes_.get();
-  const std::uint64_t blocks = size / symbols_at_once;
-  const auto write = [=, &plan](std::uint64_t block) {
-    DoubleWord packed = 0;  // up to 72 bits; zeros follow the text
-    const std::uint64_t first = block * symbols_at_once;
-    for (std::uint64_t i = first; i < first + symbols_at_once; ++i) {
-      packed = packed << bits | (i < size ? plan.code[symbols[i]] : 0U);
-    }
-    for (unsigned byte = 0; byte < bits; ++byte) {
-      stream[block * bits + byte] = static_cast<std::uint8_t>(packed >> (8 * (bits - 1 - byte)));
-    }
-  };
-  ByteCodes codes{};
-  std::ranges::transform(plan.code, codes.begin(),
-                         [](auto code) { return static_cast<std::uint8_t>(code); });
-  for_each_share(thread_shares(blocks), [&](std::uint64_t, std::uint64_t begin, std::uint64_t end) {
-    if (bits < packs.size()) begin = packs[bits](symbols, codes, begin, end, stream);
-    for (std::uint64_t block = begin; block < end; ++block) write(block);
+  const std::uint64_t groups = (text.size() + codes_in_group - 1) / codes_in_group;
+  for_each_share(thread_shares(groups), [&](std::uint64_t, std::uint64_t begin, std::uint64_t end) {
+    const std::uint64_t first = begin * codes_in_group;
+    const std::uint64_t last = std::min(text.size(), end * codes_in_group);
+    pack(first, text.symbols.subspan(first, last - first), plan);
   });
-  write(blocks);
-  std::fill_n(stream + (blocks + 1) * bits, 2 * sizeof(std::uint64_t), std::uint8_t{0});
+  finish(text.separators, plan);
+}
+
+void SymbolStream::pack(std::uint64_t first, std::span<const std::uint8_t> symbols,
+                        const PrefixPlan& plan) {
+  const auto bits = static_cast<unsigned>(bits_);
+  pack_codes(symbols, plan.code, bits, bytes_.get() + first / codes_in_group * bits);
+}
+
+void SymbolStream::finish(std::span<const std::uint64_t> separators, const PrefixPlan& plan) {
+  const auto bits = static_cast<unsigned>(bits_);
+  std::uint8_t* const stream = bytes_.get();
+  const std::uint64_t packed = (size_ + codes_in_group - 1) / codes_in_group * bits;
+  std::fill_n(stream + packed, bytes(size_, plan) - packed, std::uint8_t{0});
 
   // Separators become 0 afterwards, since the byte of a separator may be a letter elsewhere.
-  for (const std::uint64_t separator : text.separators) {
+  for (const std::uint64_t separator : separators) {
     for (std::uint64_t bit = separator * bits; bit < (separator + 1) * bits; ++bit) {
       stream[bit / 8] &= static_cast<std::uint8_t>(~(0x80U >> (bit % 8)));
     }

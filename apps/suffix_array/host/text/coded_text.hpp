@@ -191,8 +191,15 @@ class SymbolStream {
  public:
   /// Packs the text on all host threads. O(n).
   SymbolStream(const TextView& text, const PrefixPlan& plan);
-  /// A stream of `size` symbols, not initialised: storage() receives the bytes of another one.
+  /// A stream of `size` symbols, not initialised: storage() receives the bytes of another one, or
+  /// pack() the symbols.
   SymbolStream(std::uint64_t size, const PrefixPlan& plan);
+
+  /// Packs symbols from `first` on, a multiple of 8, as is their number unless they are the last
+  /// ones. On the calling thread; threads may pack ranges of their own at the same time.
+  void pack(std::uint64_t first, std::span<const std::uint8_t> symbols, const PrefixPlan& plan);
+  /// Marks the separators, after all symbols have been packed.
+  void finish(std::span<const std::uint64_t> separators, const PrefixPlan& plan);
 
   /// All bytes, of which there are bytes().
   [[nodiscard]] std::span<std::byte> storage(const PrefixPlan& plan) {
