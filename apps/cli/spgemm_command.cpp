@@ -355,14 +355,9 @@ void show_estimate(Job& job, const SpgemmCommand& command, const Operands<Value,
 
 /// Multiplies the operands as the command line asks for, and writes and reports the product.
 void run_spgemm(Job& job, const SpgemmCommand& command) {
-  if (const std::string option = semiring_option(command); !option.empty()) {
-    if (job_ranks() == nullptr && command.gpus == 0) return run_semiring_spgemm(job, command);
-    throw Error(ErrorKind::usage,
-                fmt::format("found {} {}, expected one process on one device", option,
-                            command.gpus > 0 ? "with --gpus" : "on ranks"));
-  }
   if (job_ranks() != nullptr) return run_spgemm_on_ranks(*job_ranks(), job, command);
   if (command.gpus > 0 && !command.dry_run) return run_spgemm_on_devices(job, command);
+  if (!semiring_option(command).empty()) return run_semiring_spgemm(job, command);
   if (command.path_a == "-" && command.path_b == "-")
     throw Error(ErrorKind::usage, "found standard input for A and B, expected at least one file");
   if (command.split)

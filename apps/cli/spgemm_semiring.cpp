@@ -60,8 +60,8 @@ void check_command(const SpgemmCommand& command) {
     refuse(fmt::format("{} with {}", command.structure_only ? "--structure-only" : "--drop-zeros",
                        semiring_option(command)),
            "one of both");
-  if (command.plan.ranks > 0)
-    refuse("a plan of ranks with " + semiring_option(command), "a product on one machine");
+  if (command.plan.ranks > 0 || command.gpus > 0)
+    refuse("a plan of ranks with " + semiring_option(command), "one process on one device");
   const auto streams = std::vector{command.path_a, command.path_b, command.path_mask};
   if (std::count(streams.begin(), streams.end(), "-") > 1)
     refuse("standard input for several matrices", "one at most");

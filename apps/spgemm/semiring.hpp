@@ -164,6 +164,8 @@ SORTIE_HOST_DEVICE std::uint64_t magnitude_key(T value) {
   } else if constexpr (std::floating_point<T>) {
     if (value != value) return ~std::uint64_t{0};
     return std::bit_cast<std::uint64_t>(std::fabs(static_cast<double>(value)));
+  } else if constexpr (std::unsigned_integral<T>) {
+    return value;
   } else {
     const auto word = static_cast<std::uint64_t>(value);
     return value < 0 ? 0 - word : word;

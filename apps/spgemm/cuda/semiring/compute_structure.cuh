@@ -28,13 +28,19 @@ void compute_structure_sums(std::int64_t rows, std::int64_t entries, const Struc
   check_cuda(allow_shared_memory(compute_long_rows_kernel<Semiring>, bytes));
 
   // A row has a part for each part_entries entries, and one more at most.
-  const auto most_parts = static_cast<std::size_t>(rows) + entries / part_entries;
+  const auto most_parts =
+      static_cast<std::size_t>(rows) + entries / part_entries + most_extra_slices;
   DeviceBuffer<StructurePart> parts(most_parts, stream);
   DeviceBuffer<StructureCounters> counters(1, stream);
   check_cuda(cudaMemsetAsync(counters.data(), 0, counters.bytes(), stream));
   StructureArguments<Semiring> args{
       rows, a,   b, structure, a_values, b_values, part_entries, parts.data(), counters.data(),
       sums, hits};
+  constexpr bool counts = adds_in_any_order<Semiring>;
+  if constexpr (counts) {
+    args.hits = nullptr;
+    check_cuda(cudaMemsetAsync(sums, 0, entries * sizeof *sums, stream));
+  }
   const std::size_t short_bytes =
       structure_warps * structure_table_bytes<Semiring>(short_row_entries);
   compute_short_rows_kernel<Semiring>
@@ -47,6 +53,11 @@ void compute_structure_sums(std::int64_t rows, std::int64_t entries, const Struc
   compute_long_rows_kernel<Semiring>
       <<<2 * multiprocessors, structure_threads, bytes, stream>>>(args);
   check_cuda(cudaGetLastError());
+  if constexpr (counts) {
+    if (hits != nullptr)
+      for_each_item<std::int64_t>(
+          entries, [=] __device__(std::int64_t i) { hits[i] = sums[i] != 0 ? 1 : 0; }, stream);
+  }
 }
 
 }  // namespace sortie::spgemm::cuda

@@ -26,6 +26,16 @@ template <class Semiring>
 inline constexpr bool adds_in_any_order = std::is_same_v<typename Semiring::Operand, NoOperand> &&
                                           sizeof(typename Semiring::Sum) == sizeof(std::uint32_t);
 
+/// The least power of two that is not below `count`, but 16 at least: the capacity of a table.
+__device__ __forceinline__ std::uint32_t capacity_for(std::uint32_t count) {
+  constexpr std::uint32_t least = 16;
+  return count <= least ? least : 1u << (32 - __clz(static_cast<int>(count - 1)));
+}
+/// Bits of a hash that do not number one of `slots` slots, a power of two.
+__device__ __forceinline__ int unused_hash_bits(std::uint32_t slots) {
+  return __clz(static_cast<int>(slots)) + 1;
+}
+
 /// The entries of a part of a row, by their columns.
 ///
 /// | array   | elements     | content                                        |
@@ -55,16 +65,10 @@ struct EntryTable {
         places(reinterpret_cast<std::uint16_t*>(columns + 2 * capacity)),
         hits(reinterpret_cast<std::uint8_t*>(places + 2 * capacity)),
         slot_mask(2 * capacity - 1),
-        shift(__clz(static_cast<int>(2 * capacity)) + 1) {}
+        shift(unused_hash_bits(2 * capacity)) {}
 
   __device__ __forceinline__ std::uint32_t slot_of(std::uint32_t column) const {
     return (column * 2654435769u) >> shift;
-  }
-
-  /// A table for `count` entries needs this capacity at least.
-  static __device__ __forceinline__ std::uint32_t capacity_for(std::uint32_t count) {
-    constexpr std::uint32_t least = 16;
-    return count <= least ? least : 1u << (32 - __clz(static_cast<int>(count - 1)));
   }
 
   /// Thread `thread` of `threads` empties its slots.
@@ -108,10 +112,6 @@ struct EntryTable {
       }
     }
   }
-  __device__ __forceinline__ bool is_hit(std::uint32_t i) const {
-    if constexpr (std::is_same_v<typename Semiring::Operand, NoOperand>) return sums[i] != 0;
-    return hits[i] != 0;
-  }
 };
 
 /// from_lane() of the operand of a semiring.
@@ -148,20 +148,32 @@ struct RowPart {
   bool is_whole;  ///< all of the row
 };
 
+/// The products of a row that one of several warps adds: those of each `warps`th group of 32 entries
+/// of A, or, if there are few groups, each `warps`th tile of the products of every group.
+struct WarpShare {
+  std::uint32_t warp = 0;
+  std::uint32_t warps = 1;
+  bool by_tiles = false;
+};
+
 /// Adds the products of the row to the entries of the table, for one warp.
-/// \param first, step  the warp takes each `step`th group of 32 entries of A, from number `first`
+/// \param share  more than one warp only for products that can be added in any order
 template <class Semiring>
 __device__ __forceinline__ void add_products(const StructureArguments<Semiring>& args,
                                              EntryTable<Semiring>& table, const RowPart& part,
-                                             unsigned int first, unsigned int step) {
+                                             const WarpShare& share) {
   using Operand = typename Semiring::Operand;
   constexpr bool with_values = !std::is_same_v<Operand, NoOperand>;
   const std::uint32_t* const columns = args.structure.col_idx + part.begin;
   const std::uint64_t least = columns[0];
   const std::uint64_t beyond = std::uint64_t{columns[part.count - 1]} + 1;
   const std::int64_t end_a = args.a.row_ptr[part.row + 1];
-  for (std::int64_t group = args.a.row_ptr[part.row] + 32 * std::int64_t{first}; group < end_a;
-       group += 32 * std::int64_t{step}) {
+  const std::uint32_t first_tile = share.by_tiles ? share.warp : 0;
+  const std::uint32_t tile_step = share.by_tiles ? share.warps : 1;
+  const std::int64_t group_step = 32 * std::int64_t{share.by_tiles ? 1 : share.warps};
+  for (std::int64_t group =
+           args.a.row_ptr[part.row] + (share.by_tiles ? 0 : 32 * std::int64_t{share.warp});
+       group < end_a; group += group_step) {
     // Lane l holds entry group + l of A, and where its row of B begins.
     const std::int64_t i = group + lane();
     std::int64_t begin_b = 0;
@@ -187,7 +199,8 @@ __device__ __forceinline__ void add_products(const StructureArguments<Semiring>&
     const std::uint32_t rounds = (part.count + 31) / 32;
     constexpr std::uint32_t steps_per_search = 16;
     if (total / 32 > 32 * steps_per_search * rounds) {
-      for (int from = 0; from < 32; ++from) {
+      for (std::uint32_t lane_b = first_tile; lane_b < 32; lane_b += tile_step) {
+        const int from = static_cast<int>(lane_b);
         const std::int64_t row_begin = from_lane(begin_b, from);
         const std::int64_t row_end = row_begin + from_lane(length, from);
         for (std::uint32_t j = lane(); j < 32 * rounds && row_begin < row_end; j += 32) {
@@ -210,28 +223,43 @@ __device__ __forceinline__ void add_products(const StructureArguments<Semiring>&
       continue;
     }
 
-    for (std::uint32_t start = 0; start < total; start += 32) {
-      const std::uint32_t number = start + lane();
-      // The last lane whose products begin at or before this number; lanes without products begin
-      // where the next one does.
-      int owner = 0;
+    // The loads of a tile are in flight together.
+    constexpr std::uint32_t unrolled = 4;
+    constexpr std::uint32_t tile = 32 * unrolled;
+    for (std::uint64_t start = std::uint64_t{tile} * first_tile; start < total;
+         start += std::uint64_t{tile} * tile_step) {
+      std::uint32_t column[unrolled];
+      std::int64_t at[unrolled];
+      int owner[unrolled];
 #pragma unroll
-      for (int distance = 16; distance > 0; distance /= 2) {
-        const std::uint32_t begins = from_lane(before, owner + distance);
-        if (begins <= number) owner += distance;
+      for (std::uint32_t u = 0; u < unrolled; ++u) {
+        const std::uint64_t number = start + 32 * u + lane();
+        // The last lane whose products begin at or before this number; lanes without products begin
+        // where the next one does.
+        owner[u] = 0;
+#pragma unroll
+        for (int distance = 16; distance > 0; distance /= 2) {
+          const std::uint32_t begins = from_lane(before, owner[u] + distance);
+          if (begins <= number) owner[u] += distance;
+        }
+        at[u] = from_lane(begin_b, owner[u]) +
+                static_cast<std::int64_t>(number - from_lane(before, owner[u]));
+        column[u] = EntryTable<Semiring>::no_column;
+        if (number < total) column[u] = args.b.col_idx[at[u]];
       }
-      const std::int64_t at = from_lane(begin_b, owner) + (number - from_lane(before, owner));
-      const bool active = number < total;
-      int place = EntryTable<Semiring>::no_place;
-      if (active) place = table.find(args.b.col_idx[at]);
-      typename Semiring::Sum product{};
-      if constexpr (with_values) {
-        const Operand of_row = lane_operand(factor, owner);
-        if (place >= 0) product = Semiring::product(of_row, args.b_values[at]);
-      } else {
-        product = 1;
+#pragma unroll
+      for (std::uint32_t u = 0; u < unrolled; ++u) {
+        int place = EntryTable<Semiring>::no_place;
+        if (column[u] != EntryTable<Semiring>::no_column) place = table.find(column[u]);
+        typename Semiring::Sum product{};
+        if constexpr (with_values) {
+          const Operand of_row = lane_operand(factor, owner[u]);
+          if (place >= 0) product = Semiring::product(of_row, args.b_values[at[u]]);
+        } else {
+          product = 1;
+        }
+        table.add(place, product);
       }
-      table.add(place, product);
     }
   }
 }
@@ -244,7 +272,7 @@ __device__ __forceinline__ void write_entries(const StructureArguments<Semiring>
                                               unsigned int threads) {
   for (std::uint32_t i = thread; i < part.count; i += threads) {
     args.sums[part.begin + i] = table.sums[i];
-    if (args.hits != nullptr) args.hits[part.begin + i] = table.is_hit(i) ? 1 : 0;
+    if (args.hits != nullptr) args.hits[part.begin + i] = table.hits[i];
   }
 }
 
@@ -253,19 +281,54 @@ __device__ __forceinline__ void write_entries(const StructureArguments<Semiring>
 template <class Semiring>
 __device__ __forceinline__ void compute_part_in_warp(const StructureArguments<Semiring>& args,
                                                      unsigned char* storage, const RowPart& part) {
-  using Table = EntryTable<Semiring>;
-  Table table(storage, Table::capacity_for(part.count));
+  EntryTable<Semiring> table(storage, capacity_for(part.count));
   table.clear(lane(), 32);
   __syncwarp();
   table.insert(args.structure.col_idx + part.begin, part.count, lane(), 32);
   __syncwarp();
-  add_products(args, table, part, 0, 1);
+  add_products(args, table, part, {});
   __syncwarp();
   write_entries(args, table, part, lane(), 32);
   __syncwarp();
 }
 
-/// One warp computes each row; rows with many entries are added to the list of parts instead.
+/// The products of a row, for one warp.
+template <class Semiring>
+__device__ __forceinline__ std::uint64_t products_of_row(const StructureArguments<Semiring>& args,
+                                                         std::int64_t row) {
+  std::uint64_t products = 0;
+  for (std::int64_t i = args.a.row_ptr[row] + lane(); i < args.a.row_ptr[row + 1]; i += 32) {
+    const std::uint32_t k = args.a.col_idx[i];
+    products += static_cast<std::uint64_t>(args.b.row_ptr[k + 1] - args.b.row_ptr[k]);
+  }
+  return sum_in_warp(products);
+}
+
+/// Adds the parts of a row to the list, for one warp.
+/// \param slices  of each part, for as many blocks; 1 if the list has no space for them
+template <class Semiring>
+__device__ __forceinline__ void list_parts(const StructureArguments<Semiring>& args,
+                                           std::int64_t row, std::int64_t count,
+                                           std::uint32_t slices) {
+  const auto parts =
+      static_cast<std::uint32_t>((count + args.part_entries - 1) / args.part_entries);
+  std::uint32_t place = 0;
+  if (lane() == 0) {
+    const std::uint64_t extra = std::uint64_t{parts} * (slices - 1);
+    if (extra != 0 && (extra > most_extra_slices ||
+                       atomicAdd(&args.counters->extra_slices, static_cast<std::uint32_t>(extra)) >
+                           most_extra_slices - extra))
+      slices = 1;
+    place = atomicAdd(&args.counters->parts, parts * slices);
+  }
+  place = from_lane(place, 0);
+  slices = from_lane(slices, 0);
+  for (std::uint32_t i = lane(); i < parts * slices; i += 32)
+    args.parts[place + i] = {static_cast<std::uint32_t>(row), i / slices, i % slices, slices};
+}
+
+/// One warp computes each row; rows with many entries, or with many products that several warps can
+/// add, are added to the list of parts instead.
 template <class Semiring>
 __global__ void __launch_bounds__(structure_threads)
     compute_short_rows_kernel(StructureArguments<Semiring> args) {
@@ -275,18 +338,16 @@ __global__ void __launch_bounds__(structure_threads)
   const std::int64_t begin = args.structure.row_ptr[row];
   const std::int64_t count = args.structure.row_ptr[row + 1] - begin;
   if (count == 0) return;
-  const std::int64_t entries_a = args.a.row_ptr[row + 1] - args.a.row_ptr[row];
-  const bool is_long =
-      count > short_row_entries || (adds_in_any_order<Semiring> && entries_a > short_row_factors);
-  if (is_long) {
-    const auto parts =
-        static_cast<std::uint32_t>((count + args.part_entries - 1) / args.part_entries);
-    std::uint32_t place = 0;
-    if (lane() == 0) place = atomicAdd(&args.counters->parts, parts);
-    place = from_lane(place, 0);
-    for (std::uint32_t p = lane(); p < parts; p += 32)
-      args.parts[place + p] = {static_cast<std::uint32_t>(row), p};
-    return;
+  if constexpr (adds_in_any_order<Semiring>) {
+    const std::uint64_t products = products_of_row(args, row);
+    if (products == 0) return;  // the sums are 0 from the beginning
+    if (count > short_row_entries || products > short_row_products) {
+      const std::uint64_t slices = products / slice_products + 1;
+      return list_parts(args, row, count,
+                        slices < most_slices ? static_cast<std::uint32_t>(slices) : most_slices);
+    }
+  } else if (count > short_row_entries) {
+    return list_parts(args, row, count, 1);
   }
   unsigned char* const storage =
       dynamic_shared_memory() +
@@ -294,8 +355,8 @@ __global__ void __launch_bounds__(structure_threads)
   compute_part_in_warp(args, storage, {row, begin, static_cast<std::uint32_t>(count), true});
 }
 
-/// Blocks take parts of the list. Counts: all warps of a block share a table. Other sums: each warp
-/// takes an equal share of the entries, and all products of their columns.
+/// Blocks take parts of the list. Counts: all warps of a block share a table, and several blocks may
+/// add to the sums of a part. Other sums: each warp takes an equal share of the entries, and all products of their columns.
 template <class Semiring>
 __global__ void __launch_bounds__(structure_threads)
     compute_long_rows_kernel(StructureArguments<Semiring> args) {
@@ -316,15 +377,23 @@ __global__ void __launch_bounds__(structure_threads)
     const std::int64_t left = row_end - part.begin;
     part.count = left < args.part_entries ? static_cast<std::uint32_t>(left) : args.part_entries;
     if constexpr (adds_in_any_order<Semiring>) {
-      using Table = EntryTable<Semiring>;
-      Table table(dynamic_shared_memory(), Table::capacity_for(part.count));
+      EntryTable<Semiring> table(dynamic_shared_memory(), capacity_for(part.count));
       table.clear(threadIdx.x, structure_threads);
       __syncthreads();
       table.insert(args.structure.col_idx + part.begin, part.count, threadIdx.x, structure_threads);
       __syncthreads();
-      add_products(args, table, part, warp, structure_warps);
+      const std::uint32_t slices = args.parts[taken].slices;
+      WarpShare share{args.parts[taken].slice * structure_warps + warp, slices * structure_warps};
+      const std::int64_t groups = (args.a.row_ptr[row + 1] - args.a.row_ptr[row] + 31) / 32;
+      share.by_tiles = groups < 2 * std::int64_t{share.warps};
+      add_products(args, table, part, share);
       __syncthreads();
-      write_entries(args, table, part, threadIdx.x, structure_threads);
+      if (slices == 1) {
+        write_entries(args, table, part, threadIdx.x, structure_threads);
+      } else {
+        for (std::uint32_t i = threadIdx.x; i < part.count; i += structure_threads)
+          if (table.sums[i] != 0) atomicAdd(&args.sums[part.begin + i], table.sums[i]);
+      }
       __syncthreads();
     } else {
       const std::uint32_t share = args.part_entries / structure_warps;
