@@ -131,6 +131,22 @@ TEST_F(SpgemmSemiring, ComplexFactorsAndMasks) {
               testing::ElementsAre("1 1 50", "2 3 8"));
 }
 
+TEST_F(SpgemmSemiring, SameBytesForAnyNumberOfThreads) {
+  for (const char* options : {"--mask", "--semiring", "--keep-top"}) {
+    const auto on = [&](const char* threads) {
+      std::vector<std::string> arguments{matrix("bcspwr10.mtx"), "-t", threads, "-o", "-", options};
+      arguments.push_back(std::string(options) == "--mask"       ? matrix("bcspwr10.mtx")
+                          : std::string(options) == "--semiring" ? "max-plus"
+                                                                 : "2");
+      return spgemm(arguments).out;
+    };
+    const std::string once = on("1");
+    EXPECT_FALSE(once.empty());
+    EXPECT_EQ(on("3"), once);
+    EXPECT_EQ(on("2"), once);
+  }
+}
+
 TEST_F(SpgemmSemiring, DryRunReportsTheBoundOfTheMask) {
   const Result result = spgemm({path("g.mtx"), "--mask", path("m.mtx"), "--semiring", "any-pair",
                                 "--keep-top", "1", "--dry-run", "--json", path("r")});
