@@ -19,7 +19,6 @@ namespace {
 
 using spgemm::ProductOptions;
 using spgemm::Semiring;
-using spgemm::cuda::DeviceBuffer;
 using spgemm::cuda::DeviceProductOptions;
 using spgemm::cuda::DeviceStructure;
 using spgemm::cuda::structure_of;

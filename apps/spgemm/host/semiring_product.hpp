@@ -82,17 +82,7 @@ Csr<Value, Idx> entries_with_products(const Pattern<Idx>& structure,
     return found.hits.empty() ? found.values[at] != typename Arithmetic::Sum{}
                               : found.hits[at] != 0;
   };
-  Csr<Value, Idx> c{structure.rows, structure.cols, {}, {}, {}};
-  resize_for_overwrite(c.row_ptr, structure.rows + 1);
-  c.row_ptr[0] = 0;
-  for_each_block_of(structure.rows, rows_per_block, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t row = first; row < last; ++row) {
-      std::int64_t hits = 0;
-      for (std::int64_t i = structure.row_ptr[row]; i < structure.row_ptr[row + 1]; ++i)
-        hits += is_hit(i) ? 1 : 0;
-      c.row_ptr[row + 1] = hits;
-    }
-  });
+  Csr<Value, Idx> c{structure.rows, structure.cols, std::move(found.row_hits), {}, {}};
   std::partial_sum(c.row_ptr.begin(), c.row_ptr.end(), c.row_ptr.begin());
   resize_for_overwrite(c.col_idx, c.row_ptr.back());
   resize_for_overwrite(c.values, c.row_ptr.back());

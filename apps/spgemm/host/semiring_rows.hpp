@@ -46,6 +46,9 @@ template <class Sum>
 struct StructureValues {
   std::vector<Sum> values;         ///< one for each entry of the structure
   std::vector<std::uint8_t> hits;  ///< 1 for those that have a product; empty if not wanted
+  /// Entries of row i - 1 that have products; rows + 1 elements, the first 0. Complete with `hits`, and
+  /// of counts.
+  std::vector<std::int64_t> row_hits;
 };
 
 /// The sums of a row; for one thread.
@@ -70,9 +73,11 @@ class SemiringRow {
   }
 
   /// \param columns  of the row of the structure
-  void fill(const SemiringOperand<Operand, Idx>& a, const SemiringOperand<Operand, Idx>& b,
-            std::int64_t row, std::span<const Idx> columns, Sum* values, std::uint8_t* hits) {
-    if (columns.empty()) return;
+  /// \return entries that have products, if WithHits or of counts
+  std::int64_t fill(const SemiringOperand<Operand, Idx>& a, const SemiringOperand<Operand, Idx>& b,
+                    std::int64_t row, std::span<const Idx> columns, Sum* values,
+                    std::uint8_t* hits) {
+    if (columns.empty()) return 0;
     const auto entries = static_cast<std::int64_t>(columns.size());
     Sum* const sums = Dense ? sums_.data() : values;
     std::uint8_t* const found = !WithHits ? nullptr : Dense ? hits_.data() : hits;
@@ -95,11 +100,7 @@ class SemiringRow {
       const std::int64_t begin = b.row_ptr[k];
       const std::int64_t end = b.row_ptr[k + 1];
       const std::int64_t length = end - begin;
-      // A step of a search takes about as long as three products.
-      const auto steps =
-          static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(length)));
-      const bool searches_b = 3 * entries * steps < length;
-      if (searches_b) {
+      if (length > 3 * entries && search_is_shorter(entries, length)) {
         const Idx* from = columns_b + begin;
         for (std::int64_t j = 0; j < entries; ++j) {
           from = std::lower_bound(from, columns_b + end, columns[j]);
@@ -122,15 +123,29 @@ class SemiringRow {
         }
       }
     }
-    if constexpr (Dense) {
-      for (std::int64_t i = 0; i < entries; ++i) {
+    std::int64_t with_products = 0;
+    for (std::int64_t i = 0; i < entries; ++i) {
+      if constexpr (Dense) {
         values[i] = sums[columns[i]];
         if constexpr (WithHits) hits[i] = found[columns[i]];
       }
+      if constexpr (WithHits) {
+        with_products += hits[i];
+      } else if constexpr (std::is_same_v<Operand, NoOperand>) {
+        with_products += values[i] != 0 ? 1 : 0;
+      }
     }
+    return with_products;
   }
 
  private:
+  /// Whether `entries` columns are found in a row of B sooner than its products are added. A step of a
+  /// search takes about as long as three products.
+  static bool search_is_shorter(std::int64_t entries, std::int64_t length) {
+    const int steps = std::bit_width(static_cast<std::uint64_t>(length));
+    return 3 * entries * steps < length;
+  }
+
   std::vector<Sum> sums_;
   std::vector<std::uint8_t> hits_;
 };
@@ -160,7 +175,7 @@ void fill_structure(const HostContext& context,
   for_each_row(context, "values", workers, cuts, [&](int worker, std::int64_t row) {
     const std::int64_t begin = structure.row_ptr[row];
     const auto entries = static_cast<std::size_t>(structure.row_ptr[row + 1] - begin);
-    rows[static_cast<std::size_t>(worker)].fill(
+    result.row_hits[row + 1] = rows[static_cast<std::size_t>(worker)].fill(
         a, b, row, std::span(structure.col_idx.data() + begin, entries),
         result.values.data() + begin, WithHits ? result.hits.data() + begin : nullptr);
   });
@@ -179,6 +194,8 @@ StructureValues<typename Semiring::Sum> compute_on_structure(
   const auto entries = static_cast<std::int64_t>(structure.col_idx.size());
   resize_for_overwrite(result.values, entries);
   if (with_hits) resize_for_overwrite(result.hits, entries);
+  resize_for_overwrite(result.row_hits, a.rows + 1);
+  result.row_hits[0] = 0;
   const std::vector<std::int64_t> products = product_offsets(a, b);
   // Sums that are mostly unused take longer to allocate than the products to search.
   constexpr std::int64_t cols_per_product = 8;
