@@ -67,7 +67,7 @@ void check_command(const SpgemmCommand& command) {
     refuse("standard input for several matrices", "one at most");
 }
 
-/// The value of an entry in another type. \throws Error (input) it has not this value
+/// The value of an entry in another type. \throws Error (input) no such value
 template <class To, class From>
 To converted(From value, const std::string& name) {
   if constexpr (spgemm::is_complex<To>) {

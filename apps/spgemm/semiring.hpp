@@ -150,8 +150,8 @@ SORTIE_HOST_DEVICE T from_number(Number number) {
 template <class T>
 SORTIE_HOST_DEVICE std::uint64_t magnitude_key(T value) {
   if constexpr (is_complex<T>) {
-    // Operations that IEEE 754 rounds alike everywhere, other than hypot(). Squares of numbers beyond
-    // 2^500, or all below 2^-500, are taken of scaled numbers.
+    // Operations that IEEE 754 rounds alike everywhere, other than hypot(). Squares of numbers
+    // beyond 2^500, or all below 2^-500, are taken of scaled numbers.
     const double re = std::fabs(static_cast<double>(value.real()));
     const double im = std::fabs(static_cast<double>(value.imag()));
     if (re != re || im != im) return ~std::uint64_t{0};

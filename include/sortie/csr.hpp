@@ -17,8 +17,8 @@ template <class T>
 concept Scalar =
     std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::complex<double>>;
 
-/// Types of the values of products over semirings (semiring_spgemm.hpp). std::uint8_t holds a bool, 0
-/// or 1, since std::vector<bool> has no array.
+/// Types of the values of products over semirings (semiring_spgemm.hpp). std::uint8_t holds a bool,
+/// 0 or 1, since std::vector<bool> has no array.
 template <class T>
 concept Element = Scalar<T> || std::same_as<T, std::uint8_t> || std::same_as<T, std::int32_t> ||
     std::same_as<T, std::int64_t> || std::same_as<T, std::complex<float>>;

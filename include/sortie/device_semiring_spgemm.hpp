@@ -33,10 +33,11 @@ struct DeviceProductOptions {
   RowFilter filter = {};
 };
 
-/// C = A * B with a mask, over a semiring, filtered, from device memory to device memory, for the types
-/// of semiring_spgemm.hpp. Ordering, ownership and allocation are those of multiply_on_device()
-/// (device_spgemm.hpp). The values are those of the host, bit by bit, unless C is the plain product of
-/// floating-point numbers without mask, which multiply_on_device() computes.
+/// C = A * B with a mask, over a semiring, filtered, from device memory to device memory, for the
+/// types of semiring_spgemm.hpp. Ordering, ownership and allocation are those of
+/// multiply_on_device() (device_spgemm.hpp). The values are those of the host, bit by bit, unless C
+/// is the plain product of floating-point numbers without mask, which multiply_on_device()
+/// computes.
 ///
 /// The host waits for the number of entries of C if there is a mask or a filter, and as
 /// multiply_on_device() without mask or with its complement, for which it computes the structure.
@@ -47,8 +48,8 @@ struct DeviceProductOptions {
 /// \throws Error (unavailable) 2^32 columns, rows or entries of B, or more
 /// \throws Error (out_of_memory, device)
 /// Complexity: O(products), and O(nnz) for the filter, whose keep_top sorts the rows.
-/// Extra memory: with a mask, a value and 9 bytes for each of its entries; 8 bytes for each row; with a
-/// filter, at most 25 bytes for each entry of C before it.
+/// Extra memory: with a mask, a value and 9 bytes for each of its entries; 8 bytes for each row;
+/// with a filter, at most 25 bytes for each entry of C before it.
 template <class Value>
 [[nodiscard]] SORTIE_API DeviceCsr<Value> multiply_on_device(const Context& context,
                                                              const DeviceCsrView<Value>& a,
@@ -60,8 +61,8 @@ template <class Value>
 /// \param structure  of C
 /// \param values     nnz of them on the device, which are overwritten
 /// \throws Error as multiply_on_device()
-/// Extra memory: 8 bytes for each row; for plus_pair, any_pair and or_and, 4 bytes for each entry of C
-/// and 1 for each of A and B.
+/// Extra memory: 8 bytes for each row; for plus_pair, any_pair and or_and, 4 bytes for each entry
+/// of C and 1 for each of A and B.
 template <class Value>
 SORTIE_API void multiply_values_on_device(const Context& context, const DeviceCsrView<Value>& a,
                                           const DeviceCsrView<Value>& b, Semiring semiring,

@@ -37,7 +37,7 @@ enum class Semiring { plus_times, plus_pair, min_plus, max_plus, max_times, or_a
 /// Whether the type has the semiring.
 template <matrices::Element Value>
 [[nodiscard]] SORTIE_API bool has_semiring(Semiring semiring);
-/// \throws Error (usage) the type has not the semiring; names those that it has
+/// \throws Error (usage) the type lacks the semiring; names those that it has
 template <matrices::Element Value>
 SORTIE_API void check_semiring(Semiring semiring);
 
@@ -77,7 +77,7 @@ SORTIE_API void check_filter(const RowFilter& filter);
 ///                 figures "products" and "nnz_c"; phases "structure" (without mask or with its
 ///                 complement), "values", "filter". On CUDA, at most 2^32 columns.
 /// \throws Error (input)         shapes of A, B and the mask do not conform
-/// \throws Error (usage)         a semiring that Value has not; as check_filter()
+/// \throws Error (usage)         a semiring that Value lacks; as check_filter()
 /// \throws Error (unavailable)   CUDA and more than 2^32 columns
 /// \throws Error (out_of_memory)
 /// Complexity: O(products). With a mask, a row of B is not read but searched for the columns of the
@@ -92,9 +92,9 @@ template <matrices::Element Value, matrices::Index Idx>
                                                             const matrices::Csr<Value, Idx>& b,
                                                             const ProductOptions<Idx>& options);
 
-/// New values of C = A * B on an old structure: that of a product over any semiring, with or without
-/// mask, before a filter. Values have the bits of multiply().
-/// \param c  its values are overwritten. An entry without products becomes the neutral element of the
+/// New values of C = A * B on an old structure: that of a product over any semiring, with or
+/// without mask, before a filter. Values have the bits of multiply(). \param c  its values are
+/// overwritten. An entry without products becomes the neutral element of the
 ///           addition
 /// \throws Error as multiply()
 /// Complexity: O(products).
@@ -105,17 +105,17 @@ SORTIE_API void multiply_values(const Context& context, const matrices::Csr<Valu
 
 /// Leaves out the entries that the filter does not keep, on the host.
 /// \throws Error as check_filter()
-/// Complexity: O(nnz). Extra memory: 8 bytes for each entry of the longest row and thread; a copy of
-/// the entries that are kept.
+/// Complexity: O(nnz). Extra memory: 8 bytes for each entry of the longest row and thread; a copy
+/// of the entries that are kept.
 template <matrices::Element Value, matrices::Index Idx>
 SORTIE_API void filter_rows(const HostContext& context, matrices::Csr<Value, Idx>& c,
                             const RowFilter& filter);
 
 /// Checks C against a plain product, computed row by row with sorted products. Values of a sum of
-/// floating-point products may differ by the bound of ProductCheck (spgemm_check.hpp), all others not
-/// at all. The filter is not checked: `options.filter` is ignored.
-/// \throws Error (check) naming the first row and column that differ, counted from 1
-/// Complexity: O(products * log(row products)), on one thread.
+/// floating-point products may differ by the bound of ProductCheck (spgemm_check.hpp), all others
+/// not at all. The filter is not checked: `options.filter` is ignored. \throws Error (check) naming
+/// the first row and column that differ, counted from 1 Complexity: O(products * log(row
+/// products)), on one thread.
 template <matrices::Element Value, matrices::Index Idx>
 SORTIE_API void check_product(const matrices::Csr<Value, Idx>& a,
                               const matrices::Csr<Value, Idx>& b,

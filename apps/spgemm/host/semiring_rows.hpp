@@ -46,8 +46,8 @@ template <class Sum>
 struct StructureValues {
   std::vector<Sum> values;         ///< one for each entry of the structure
   std::vector<std::uint8_t> hits;  ///< 1 for those that have a product; empty if not wanted
-  /// Entries of row i - 1 that have products; rows + 1 elements, the first 0. Complete with `hits`, and
-  /// of counts.
+  /// Entries of row i - 1 that have products; rows + 1 elements, the first 0. Complete with `hits`,
+  /// and of counts.
   std::vector<std::int64_t> row_hits;
 };
 
@@ -139,8 +139,8 @@ class SemiringRow {
   }
 
  private:
-  /// Whether `entries` columns are found in a row of B sooner than its products are added. A step of a
-  /// search takes about as long as three products.
+  /// Whether `entries` columns are found in a row of B sooner than its products are added. A step
+  /// of a search takes about as long as three products.
   static bool search_is_shorter(std::int64_t entries, std::int64_t length) {
     const int steps = std::bit_width(static_cast<std::uint64_t>(length));
     return 3 * entries * steps < length;

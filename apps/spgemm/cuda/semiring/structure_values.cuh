@@ -14,11 +14,11 @@
 /// Kernels that compute the sums of the entries of a structure.
 ///
 /// The columns of a row of the structure, or of a part of a long row, are put into a hash table in
-/// shared memory. A warp takes 32 entries of the row of A at a time, and their products in order, one
-/// per lane: the lane finds the entry of A, loads the column of B, looks it up and adds the product.
-/// Two lanes may have the same column. Counts are added atomically, since integers can be added in any
-/// order. All other sums are added by a single warp, those of a column in the order of its lanes, so
-/// that their order is that of the entries of A.
+/// shared memory. A warp takes 32 entries of the row of A at a time, and their products in order,
+/// one per lane: the lane finds the entry of A, loads the column of B, looks it up and adds the
+/// product. Two lanes may have the same column. Counts are added atomically, since integers can be
+/// added in any order. All other sums are added by a single warp, those of a column in the order of
+/// its lanes, so that their order is that of the entries of A.
 namespace sortie::spgemm::cuda {
 
 /// Whether products can be added in any order.
@@ -148,8 +148,8 @@ struct RowPart {
   bool is_whole;  ///< all of the row
 };
 
-/// The products of a row that one of several warps adds: those of each `warps`th group of 32 entries
-/// of A, or, if there are few groups, each `warps`th tile of the products of every group.
+/// The products of a row that one of several warps adds: those of each `warps`th group of 32
+/// entries of A, or, if there are few groups, each `warps`th tile of the products of every group.
 struct WarpShare {
   std::uint32_t warp = 0;
   std::uint32_t warps = 1;
@@ -355,8 +355,9 @@ __global__ void __launch_bounds__(structure_threads)
   compute_part_in_warp(args, storage, {row, begin, static_cast<std::uint32_t>(count), true});
 }
 
-/// Blocks take parts of the list. Counts: all warps of a block share a table, and several blocks may
-/// add to the sums of a part. Other sums: each warp takes an equal share of the entries, and all products of their columns.
+/// Blocks take parts of the list. Counts: all warps of a block share a table, and several blocks
+/// may add to the sums of a part. Other sums: each warp takes an equal share of the entries, and
+/// all products of their columns.
 template <class Semiring>
 __global__ void __launch_bounds__(structure_threads)
     compute_long_rows_kernel(StructureArguments<Semiring> args) {
