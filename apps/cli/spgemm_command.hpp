@@ -130,8 +130,7 @@ std::int64_t drop_and_verify(const Job& job, const SpgemmCommand& command,
   return command.precision;
 }
 
-/// The command with a mask, over another semiring, with other types of values, or with filtered
-/// rows.
+/// The command with a mask, over another semiring, of other types of values, or with filtered rows.
 void run_semiring_spgemm(Job& job, const SpgemmCommand& command);
 
 /// The command on ranks.

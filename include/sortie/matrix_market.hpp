@@ -60,8 +60,8 @@ template <Scalar Value, Index Idx = std::int32_t>
 
 /// Writes a matrix as "coordinate real|complex|integer general", entries row by row, numbers in the
 /// shortest form that reads back to the same bits. Integers and bools are an integer file. The file
-/// is replaced atomically; "-" is standard output. \param context  threads; progress and report:
-/// phase "write matrix". Takes some MiB per thread,
+/// is replaced atomically; "-" is standard output.
+/// \param context  threads; progress and report: phase "write matrix". Takes some MiB per thread,
 ///                 which do not count against the budget.
 /// \throws Error (output)
 template <Element Value, Index Idx>

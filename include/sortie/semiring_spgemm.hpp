@@ -75,10 +75,10 @@ SORTIE_API void check_filter(const RowFilter& filter);
 ///
 /// \param context  backend, device, threads, progress; memory budget of the work space; report:
 ///                 figures "products" and "nnz_c"; phases "structure" (without mask or with its
-///                 complement), "values", "filter". On CUDA, at most 2^32 columns.
+///                 complement), "values", "filter"
 /// \throws Error (input)         shapes of A, B and the mask do not conform
 /// \throws Error (usage)         a semiring that Value lacks; as check_filter()
-/// \throws Error (unavailable)   CUDA and more than 2^32 columns
+/// \throws Error (unavailable)   CUDA and 2^32 rows, columns or entries of B, or more
 /// \throws Error (out_of_memory)
 /// Complexity: O(products). With a mask, a row of B is not read but searched for the columns of the
 /// row of the mask if these are few: O(min(length of the row, columns * log length)) each. Without
@@ -93,9 +93,9 @@ template <matrices::Element Value, matrices::Index Idx>
                                                             const ProductOptions<Idx>& options);
 
 /// New values of C = A * B on an old structure: that of a product over any semiring, with or
-/// without mask, before a filter. Values have the bits of multiply(). \param c  its values are
-/// overwritten. An entry without products becomes the neutral element of the
-///           addition
+/// without mask, before a filter. Values have the bits of multiply().
+/// \param c  its values are overwritten. An entry without products becomes the neutral element of
+///           the addition
 /// \throws Error as multiply()
 /// Complexity: O(products).
 template <matrices::Element Value, matrices::Index Idx>
@@ -113,9 +113,9 @@ SORTIE_API void filter_rows(const HostContext& context, matrices::Csr<Value, Idx
 
 /// Checks C against a plain product, computed row by row with sorted products. Values of a sum of
 /// floating-point products may differ by the bound of ProductCheck (spgemm_check.hpp), all others
-/// not at all. The filter is not checked: `options.filter` is ignored. \throws Error (check) naming
-/// the first row and column that differ, counted from 1 Complexity: O(products * log(row
-/// products)), on one thread.
+/// not at all. The filter is not checked: `options.filter` is ignored.
+/// \throws Error (check) naming the first row and column that differ, counted from 1
+/// Complexity: O(products * log(row products)), on one thread.
 template <matrices::Element Value, matrices::Index Idx>
 SORTIE_API void check_product(const matrices::Csr<Value, Idx>& a,
                               const matrices::Csr<Value, Idx>& b,

@@ -16,8 +16,7 @@ __device__ __forceinline__ std::int64_t row_of_warp() {
   return std::int64_t{blockIdx.x} * structure_warps + static_cast<int>(threadIdx.x / 32);
 }
 
-/// The first element of [begin, end) for which is_beyond(element) holds. \pre it holds from there
-/// on
+/// The first of [begin, end) for whose item is_beyond(item) holds. \pre it holds from there on
 template <class Item, class IsBeyond>
 __device__ __forceinline__ std::int64_t first_beyond(const Item* items, std::int64_t begin,
                                                      std::int64_t end, const IsBeyond& is_beyond) {
