@@ -61,8 +61,8 @@ template <class Value>
 /// \param structure  of C
 /// \param values     nnz of them on the device, which are overwritten
 /// \throws Error as multiply_on_device()
-/// Extra memory: a copy of C's values, 16 bytes for each row; for plus_pair, any_pair and or_and, 4 bytes for each entry
-/// of C and 1 for each of A and B.
+/// Extra memory: 16 bytes for each row; for plus_pair, any_pair and or_and, at most 4 bytes for each
+/// entry of C and 1 for each of A and B.
 template <class Value>
 SORTIE_API void multiply_values_on_device(const Context& context, const DeviceCsrView<Value>& a,
                                           const DeviceCsrView<Value>& b, Semiring semiring,

@@ -100,31 +100,30 @@ DeviceBuffer<std::uint8_t> truths(const Value* values, std::int64_t count, cudaS
 }
 
 template <class Value, class Number>
-DeviceBuffer<Value> entries_of(const Number* numbers, std::int64_t count, bool ones,
-                               cudaStream_t stream) {
-  DeviceBuffer<Value> result(count, stream);
-  Value* const to = result.data();
+void write_entries_of(const Number* numbers, std::int64_t count, bool ones, Value* to,
+                      cudaStream_t stream) {
   for_each_item<std::int64_t>(
       count,
       [=] __device__(std::int64_t i) { to[i] = from_number<Value>(ones ? Number{1} : numbers[i]); },
       stream);
-  return result;
 }
 
 template <class Value>
 DeviceBuffer<Value> ones(std::int64_t count, cudaStream_t stream) {
-  return entries_of<Value, std::uint8_t>(nullptr, count, true, stream);
+  DeviceBuffer<Value> result(count, stream);
+  write_entries_of<Value, std::uint8_t>(nullptr, count, true, result.data(), stream);
+  return result;
 }
 
 template DeviceBuffer<std::uint32_t> KeptEntries::items(const std::uint32_t*) const;
 
-#define INSTANTIATE(Value)                                                                         \
-  template void mark_kept(std::int64_t, const std::int64_t*, std::int64_t, const Value*,           \
-                          const RowFilter&, std::uint8_t*, cudaStream_t);                          \
-  template DeviceBuffer<Value> KeptEntries::items(const Value*) const;                             \
-  template DeviceBuffer<std::uint8_t> truths(const Value*, std::int64_t, cudaStream_t);            \
-  template DeviceBuffer<Value> entries_of(const std::uint32_t*, std::int64_t, bool, cudaStream_t); \
-  template DeviceBuffer<Value> entries_of(const std::uint8_t*, std::int64_t, bool, cudaStream_t);  \
+#define INSTANTIATE(Value)                                                                        \
+  template void mark_kept(std::int64_t, const std::int64_t*, std::int64_t, const Value*,          \
+                          const RowFilter&, std::uint8_t*, cudaStream_t);                         \
+  template DeviceBuffer<Value> KeptEntries::items(const Value*) const;                            \
+  template DeviceBuffer<std::uint8_t> truths(const Value*, std::int64_t, cudaStream_t);           \
+  template void write_entries_of(const std::uint32_t*, std::int64_t, bool, Value*, cudaStream_t); \
+  template void write_entries_of(const std::uint8_t*, std::int64_t, bool, Value*, cudaStream_t);  \
   template DeviceBuffer<Value> ones<Value>(std::int64_t, cudaStream_t);
 SORTIE_SEMIRING_FOR_EACH_VALUE(INSTANTIATE)
 #undef INSTANTIATE

@@ -54,10 +54,10 @@ template <class Value>
 [[nodiscard]] DeviceBuffer<std::uint8_t> truths(const Value* values, std::int64_t count,
                                                 cudaStream_t stream);
 
-/// The entries for counts or truths. \param ones  all are 1
+/// Writes the entries for counts or truths. \param ones  all are 1
 template <class Value, class Number>
-[[nodiscard]] DeviceBuffer<Value> entries_of(const Number* numbers, std::int64_t count, bool ones,
-                                             cudaStream_t stream);
+void write_entries_of(const Number* numbers, std::int64_t count, bool ones, Value* to,
+                      cudaStream_t stream);
 
 /// `count` times 1.
 template <class Value>

@@ -94,8 +94,10 @@ DeviceBuffer<Value> entries_for(DeviceBuffer<typename Arithmetic::Sum> sums, Sem
   if constexpr (sums_are_entries<Arithmetic, Value>) {
     return sums;
   } else {
-    return entries_of<Value>(sums.data(), static_cast<std::int64_t>(sums.size()),
-                             semiring == Semiring::any_pair, stream);
+    DeviceBuffer<Value> entries(sums.size(), stream);
+    write_entries_of(sums.data(), static_cast<std::int64_t>(sums.size()),
+                     semiring == Semiring::any_pair, entries.data(), stream);
+    return entries;
   }
 }
 
@@ -125,16 +127,23 @@ DeviceCsr<float> product_structure(const DeviceContext& context, const DeviceCsr
 template <class Value>
 void compute_values(const DeviceContext& context, const DeviceCsrView<Value>& a,
                     const DeviceCsrView<Value>& b, Semiring semiring,
-                    const DeviceStructure& structure, DeviceBuffer<Value>& values) {
+                    const DeviceStructure& structure, Value* values) {
   with_arithmetic(semiring, a, b, context.stream,
                   [&]<class Arithmetic>(const typename Arithmetic::Operand* a_values,
                                         const typename Arithmetic::Operand* b_values) {
-                    DeviceBuffer<typename Arithmetic::Sum> sums(structure.nnz, context.stream);
-                    compute_structure_sums<Arithmetic>(
-                        a.rows, structure.nnz, rows_of(a), rows_of(b), rows_of(structure), a_values,
-                        b_values, sums.data(), nullptr, context.stream);
-                    values =
-                        entries_for<Arithmetic, Value>(std::move(sums), semiring, context.stream);
+                    const auto compute = [&](typename Arithmetic::Sum* sums) {
+                      compute_structure_sums<Arithmetic>(a.rows, structure.nnz, rows_of(a),
+                                                         rows_of(b), rows_of(structure), a_values,
+                                                         b_values, sums, nullptr, context.stream);
+                    };
+                    if constexpr (sums_are_entries<Arithmetic, Value>) {
+                      compute(values);
+                    } else {
+                      DeviceBuffer<typename Arithmetic::Sum> sums(structure.nnz, context.stream);
+                      compute(sums.data());
+                      write_entries_of(sums.data(), structure.nnz, semiring == Semiring::any_pair,
+                                       values, context.stream);
+                    }
                   });
 }
 
@@ -205,8 +214,9 @@ DeviceCsr<Value> product_of(const DeviceContext& context, const DeviceCsrView<Va
     phase.stop();
     DevicePhase values(context, "values");
     c = {a.rows, b.cols, std::move(structure.row_ptr), std::move(structure.col_idx), {}};
+    c.values = DeviceBuffer<Value>(c.nnz(), context.stream);
     const DeviceStructure of_c{c.rows, c.cols, c.nnz(), c.row_ptr.data(), c.col_idx.data()};
-    compute_values(context, a, b, options.semiring, of_c, c.values);
+    compute_values(context, a, b, options.semiring, of_c, c.values.data());
     values.stop();
   }
   filter_on_device(context, options.filter, c);
@@ -274,11 +284,7 @@ void multiply_values_on_device(const Context& context, const DeviceCsrView<Value
   check_mask(structure.rows, structure.cols, a.rows, b.cols);
   check_sizes(a.rows, b.rows, b.cols, b.nnz);
   const DeviceCall call(context, stream);
-  DeviceBuffer<Value> computed;
-  compute_values(call, a, b, semiring, structure, computed);
-  if (structure.nnz == 0) return;
-  check_cuda(cudaMemcpyAsync(values, computed.data(), computed.bytes(), cudaMemcpyDeviceToDevice,
-                             call.stream));
+  compute_values(call, a, b, semiring, structure, values);
 }
 
 template <Element Value, Index Idx>
@@ -304,8 +310,8 @@ void semiring_values(const Context& context, const Csr<Value, Idx>& a, const Csr
   const DeviceCall call(context);
   with_narrow_operands(call, a, b, [&](const auto& device_a, const auto& device_b) {
     const CopiedStructure<Idx> structure(call, {c.rows, c.cols, c.row_ptr, c.col_idx});
-    DeviceBuffer<Value> values;
-    compute_values(call, device_a, device_b, semiring, structure.view, values);
+    DeviceBuffer<Value> values(structure.view.nnz, call.stream);
+    compute_values(call, device_a, device_b, semiring, structure.view, values.data());
     values.copy_to(std::span(c.values));
     check_cuda(cudaStreamSynchronize(call.stream));
   });
