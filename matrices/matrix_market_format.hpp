@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <complex>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -30,13 +31,13 @@ template <class Value>
 inline constexpr std::size_t numbers_per_entry = 1;
 template <>
 inline constexpr std::size_t numbers_per_entry<NoValue> = 0;
-template <>
-inline constexpr std::size_t numbers_per_entry<std::complex<double>> = 2;
+template <class Real>
+inline constexpr std::size_t numbers_per_entry<std::complex<Real>> = 2;
 
 /// The first line.
 template <class Value>
 [[nodiscard]] std::string banner() {
-  constexpr std::array fields{"pattern", "real", "complex"};
+  constexpr std::array fields{"pattern", std::integral<Value> ? "integer" : "real", "complex"};
   return fmt::format("%%MatrixMarket matrix coordinate {} general\n",
                      fields[numbers_per_entry<Value>]);
 }
@@ -77,6 +78,19 @@ class TextBuffers {
   std::vector<std::unique_ptr<char[]>> buffers_;
 };
 
+/// Stores a number and returns its end.
+template <class Number>
+char* put_number(char* at, Number number) {
+  if constexpr (std::integral<Number>) {
+    const auto word = static_cast<std::uint64_t>(number);
+    if (number >= 0) return put_decimal(at, word);
+    *at = '-';
+    return put_decimal(at + 1, 0 - word);
+  } else {
+    return put_decimal(at, number);
+  }
+}
+
 /// Formats the entries [begin, end), which may start and end within rows.
 /// \param first_row  0-based row number of row 0 of the matrix in the file
 template <class Value, Index Idx>
@@ -109,7 +123,7 @@ std::span<const char> format_entries(const RowsView<Value, Idx>& matrix, std::in
         at = put_decimal(at, matrix.values[i].imag());
       } else if constexpr (numbers_per_entry<Value> == 1) {
         *at++ = ' ';
-        at = put_decimal(at, matrix.values[i]);
+        at = put_number(at, matrix.values[i]);
       }
       *at++ = '\n';
     }

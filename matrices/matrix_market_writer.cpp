@@ -64,7 +64,7 @@ void write(const HostContext& context, const std::string& path,
 
 }  // namespace
 
-template <Scalar Value, Index Idx>
+template <Element Value, Index Idx>
 void write_matrix_market(const HostContext& context, const std::string& path,
                          const Csr<Value, Idx>& matrix) {
   start_host_runtime(context.threads);
@@ -185,6 +185,11 @@ template <Scalar Value, Index Idx>
 void MatrixMarketRows<Value, Idx>::commit() {
   state_->writer.commit();
 }
+
+#define SORTIE_INSTANTIATE(Value, Idx) \
+  template void write_matrix_market(const HostContext&, const std::string&, const Csr<Value, Idx>&);
+SORTIE_MATRICES_FOR_EACH_OTHER_ELEMENT(SORTIE_INSTANTIATE)
+#undef SORTIE_INSTANTIATE
 
 #define SORTIE_INSTANTIATE(Value, Idx)                                      \
   template void write_matrix_market(const HostContext&, const std::string&, \

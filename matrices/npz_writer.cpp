@@ -52,7 +52,12 @@ constexpr std::string_view npy_descr<float> = "<f4";
 template <>
 constexpr std::string_view npy_descr<double> = "<f8";
 template <>
+constexpr std::string_view npy_descr<std::complex<float>> = "<c8";
+template <>
 constexpr std::string_view npy_descr<std::complex<double>> = "<c16";
+/// A bool.
+template <>
+constexpr std::string_view npy_descr<std::uint8_t> = "|b1";
 /// A pattern: all values are the bool True.
 template <>
 constexpr std::string_view npy_descr<NoValue> = "|b1";
@@ -284,7 +289,7 @@ void write_npz_file(const HostContext& context, const std::string& path,
 
 }  // namespace
 
-template <Scalar Value, Index Idx>
+template <Element Value, Index Idx>
 void write_npz(const HostContext& context, const std::string& path, const Csr<Value, Idx>& matrix) {
   start_host_runtime(context.threads);
   write_npz_file(context, path, view_of(matrix));
@@ -425,6 +430,11 @@ template <Scalar Value, Index Idx>
 void NpzRows<Value, Idx>::commit() {
   state_->writer.commit();
 }
+
+#define SORTIE_INSTANTIATE(Value, Idx) \
+  template void write_npz(const HostContext&, const std::string&, const Csr<Value, Idx>&);
+SORTIE_MATRICES_FOR_EACH_OTHER_ELEMENT(SORTIE_INSTANTIATE)
+#undef SORTIE_INSTANTIATE
 
 #define SORTIE_INSTANTIATE(Value, Idx)                                                     \
   template void write_npz(const HostContext&, const std::string&, const Csr<Value, Idx>&); \

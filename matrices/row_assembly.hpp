@@ -75,3 +75,13 @@ template <Scalar Value, Index Idx>
   MACRO(double, std::int64_t)                \
   MACRO(std::complex<double>, std::int32_t)  \
   MACRO(std::complex<double>, std::int64_t)
+/// The same of the other types of values, which are only written.
+#define SORTIE_MATRICES_FOR_EACH_OTHER_ELEMENT(MACRO) \
+  MACRO(std::uint8_t, std::int32_t)                   \
+  MACRO(std::uint8_t, std::int64_t)                   \
+  MACRO(std::int32_t, std::int32_t)                   \
+  MACRO(std::int32_t, std::int64_t)                   \
+  MACRO(std::int64_t, std::int32_t)                   \
+  MACRO(std::int64_t, std::int64_t)                   \
+  MACRO(std::complex<float>, std::int32_t)            \
+  MACRO(std::complex<float>, std::int64_t)

@@ -43,7 +43,7 @@ struct RowsView {
   [[nodiscard]] std::int64_t nnz() const { return static_cast<std::int64_t>(col_idx.size()); }
 };
 
-template <Scalar Value, Index Idx>
+template <Element Value, Index Idx>
 [[nodiscard]] RowsView<Value, Idx> view_of(const Csr<Value, Idx>& matrix) {
   return {matrix.rows, matrix.cols, matrix.row_ptr, matrix.col_idx, matrix.values};
 }

@@ -357,6 +357,7 @@ void show_estimate(Job& job, const SpgemmCommand& command, const Operands<Value,
 void run_spgemm(Job& job, const SpgemmCommand& command) {
   if (job_ranks() != nullptr) return run_spgemm_on_ranks(*job_ranks(), job, command);
   if (command.gpus > 0 && !command.dry_run) return run_spgemm_on_devices(job, command);
+  if (!semiring_option(command).empty()) return run_semiring_spgemm(job, command);
   if (command.path_a == "-" && command.path_b == "-")
     throw Error(ErrorKind::usage, "found standard input for A and B, expected at least one file");
   if (command.split)
@@ -396,6 +397,17 @@ void run_spgemm(Job& job, const SpgemmCommand& command) {
 
 }  // namespace
 
+std::string semiring_option(const SpgemmCommand& command) {
+  if (!command.path_mask.empty()) return "--mask";
+  if (command.mask_complement) return "--mask-complement";
+  if (command.semiring != "plus-times") return "--semiring " + command.semiring;
+  if (command.keep_top) return "--keep-top";
+  if (command.drop_below != 0) return "--drop-below";
+  for (const char* const precision : {"bool", "i32", "i64", "complex-f32"})
+    if (command.precision == precision) return "--precision " + command.precision;
+  return "";
+}
+
 Command add_spgemm_command(CLI::App& program) {
   auto command = std::make_shared<SpgemmCommand>();
   CLI::App* parser = program.add_subcommand("spgemm", "Multiply sparse matrices: C = A * B");
@@ -410,10 +422,12 @@ Command add_spgemm_command(CLI::App& program) {
   parser->add_option(
       "-o,--output", command->output,
       "Write C to this Matrix Market file (-: standard output), or NAME.npz for SciPy");
-  auto* precision =
-      parser->add_option("--precision", command->precision, "f32, f64, complex or auto")
-          ->check(CLI::IsMember({"auto", "f32", "f64", "complex"}))
-          ->capture_default_str();
+  auto* precision = parser
+                        ->add_option("--precision", command->precision,
+                                     "bool, i32, i64, f32, f64, complex-f32, complex or auto")
+                        ->check(CLI::IsMember(
+                            {"auto", "bool", "i32", "i64", "f32", "f64", "complex-f32", "complex"}))
+                        ->capture_default_str();
   parser->add_option("--algorithm", command->algorithm, spgemm::algorithm_names())
       ->capture_default_str();
   parser->add_flag("--verify", command->verify,
@@ -432,6 +446,19 @@ Command add_spgemm_command(CLI::App& program) {
       ->excludes(precision)
       ->excludes(dry_run)
       ->excludes(drop_zeros);
+  parser
+      ->add_option("--semiring", command->semiring,
+                   "Addition and multiplication: plus-times, plus-pair, min-plus, max-plus, "
+                   "max-times, or-and, any-pair")
+      ->capture_default_str();
+  parser->add_option("--mask", command->path_mask,
+                     "Compute C only where this matrix has entries; their values do not count");
+  parser->add_flag("--mask-complement", command->mask_complement,
+                   "Compute C only where the mask has no entries");
+  parser->add_option("--keep-top", command->keep_top,
+                     "Keep the K entries of largest absolute value of each row of C");
+  parser->add_option("--drop-below", command->drop_below,
+                     "Leave out entries of C whose absolute value is below X");
   Command made = make_command(parser, command, run_spgemm);
   made.runs_on_ranks = true;
   return made;

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <complex>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 
@@ -34,12 +36,26 @@ struct SpgemmCommand {
   bool drop_zeros = false;
   bool split = false;  ///< a file for each rank
   int gpus = 0;        ///< logical devices; 0: one process or rank with one device
+  std::string semiring = "plus-times";
+  std::string path_mask;
+  bool mask_complement = false;
+  std::optional<std::int64_t> keep_top;
+  double drop_below = 0;
 };
 
-/// "f32", "f64", "complex" or "pattern"
+/// An option that run_semiring_spgemm() is for; empty if there is none.
+[[nodiscard]] std::string semiring_option(const SpgemmCommand& command);
+
+/// The values of --precision but "auto", and "pattern".
 template <class Value, class Idx>
 [[nodiscard]] std::string value_type(const matrices::Csr<Value, Idx>&) {
-  return std::is_same_v<Value, float> ? "f32" : std::is_same_v<Value, double> ? "f64" : "complex";
+  return std::is_same_v<Value, float>                 ? "f32"
+         : std::is_same_v<Value, double>              ? "f64"
+         : std::is_same_v<Value, std::uint8_t>        ? "bool"
+         : std::is_same_v<Value, std::int32_t>        ? "i32"
+         : std::is_same_v<Value, std::int64_t>        ? "i64"
+         : std::is_same_v<Value, std::complex<float>> ? "complex-f32"
+                                                      : "complex";
 }
 template <class Idx>
 [[nodiscard]] std::string value_type(const matrices::Pattern<Idx>&) {
@@ -107,12 +123,15 @@ std::int64_t drop_and_verify(const Job& job, const SpgemmCommand& command,
   return command.output.ends_with(".npz");
 }
 
-/// "f32", "f64" or "complex"
+/// A value of --precision but "auto".
 [[nodiscard]] inline std::string choose_precision(const SpgemmCommand& command, bool any_complex) {
   if (command.structure_only) return any_complex ? "complex" : "f32";  // values are not kept
   if (command.precision == "auto") return any_complex ? "complex" : "f64";
   return command.precision;
 }
+
+/// The command with a mask, over another semiring, of other types of values, or with filtered rows.
+void run_semiring_spgemm(Job& job, const SpgemmCommand& command);
 
 /// The command on ranks.
 /// \param where  for the summary, e.g. "2 GPUs"; empty: ranks of an MPI job

@@ -3,6 +3,7 @@
 
 #include <complex>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -16,6 +17,12 @@ template <class T>
 concept Scalar =
     std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::complex<double>>;
 
+/// Types of the values of products over semirings (semiring_spgemm.hpp). std::uint8_t holds a bool,
+/// 0 or 1, since std::vector<bool> has no array.
+template <class T>
+concept Element = Scalar<T> || std::same_as<T, std::uint8_t> || std::same_as<T, std::int32_t> ||
+    std::same_as<T, std::int64_t> || std::same_as<T, std::complex<float>>;
+
 /// Types of row and column indices.
 template <class T>
 concept Index = std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t>;
@@ -25,7 +32,7 @@ concept Index = std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t>;
 /// Row i is the half-open range row_ptr[i] .. row_ptr[i+1] of col_idx and values. Unless a function
 /// states otherwise, columns ascend strictly within a row. row_ptr is 64 bits wide for every Index,
 /// since the number of entries may exceed 2^31 when the numbers of rows and columns do not.
-template <Scalar Value, Index Idx = std::int32_t>
+template <Element Value, Index Idx = std::int32_t>
 struct Csr {
   using value_type = Value;
   using index_type = Idx;
@@ -99,16 +106,17 @@ struct Pattern {
 
 /// The pattern of a matrix; the values are discarded. Pass the matrix by std::move to avoid a copy.
 /// Explicit zeros count as entries.
-template <Scalar Value, Index Idx>
+template <Element Value, Index Idx>
 [[nodiscard]] Pattern<Idx> pattern_of(Csr<Value, Idx> matrix) {
   return {matrix.rows, matrix.cols, std::move(matrix.row_ptr), std::move(matrix.col_idx)};
 }
 
-/// The matrix with this pattern and every value 1.
-template <Scalar Value, Index Idx>
-[[nodiscard]] Csr<Value, Idx> with_ones(const Pattern<Idx>& pattern) {
-  return {pattern.rows, pattern.cols, pattern.row_ptr, pattern.col_idx,
-          std::vector<Value>(pattern.col_idx.size(), Value{1})};
+/// The matrix with this pattern and every value 1. Pass the pattern by std::move to avoid a copy.
+template <Element Value, Index Idx>
+[[nodiscard]] Csr<Value, Idx> with_ones(Pattern<Idx> pattern) {
+  const std::size_t entries = pattern.col_idx.size();
+  return {pattern.rows, pattern.cols, std::move(pattern.row_ptr), std::move(pattern.col_idx),
+          std::vector<Value>(entries, Value{1})};
 }
 
 }  // namespace sortie::matrices

@@ -13,7 +13,8 @@ struct cusparseSpMatDescr;  // cusparseConstSpMatDescr_t is a pointer to a const
 /// and adapters for arrays of other index types. Only in builds with CUDA.
 ///
 /// Value is float, double or std::complex<double>; Column is std::uint32_t, or std::uint64_t for
-/// matrices of more than 2^32 columns.
+/// matrices of more than 2^32 columns. DeviceCsr also has the other types of semiring_spgemm.hpp,
+/// with 32-bit columns.
 namespace sortie::spgemm::cuda {
 
 /// A sparse matrix in device memory, in compressed sparse row form like matrices::Csr. It owns its

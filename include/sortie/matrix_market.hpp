@@ -58,13 +58,13 @@ template <Scalar Value, Index Idx = std::int32_t>
 /// \throws Error (input)
 [[nodiscard]] SORTIE_API MatrixMarketHeader read_matrix_market_header(const std::string& path);
 
-/// Writes a matrix as "coordinate real|complex general", entries row by row, numbers in the
-/// shortest form that reads back to the same bits. The file is replaced atomically; "-" is standard
-/// output.
+/// Writes a matrix as "coordinate real|complex|integer general", entries row by row, numbers in the
+/// shortest form that reads back to the same bits. Integers and bools are an integer file. The file
+/// is replaced atomically; "-" is standard output.
 /// \param context  threads; progress and report: phase "write matrix". Takes some MiB per thread,
 ///                 which do not count against the budget.
 /// \throws Error (output)
-template <Scalar Value, Index Idx>
+template <Element Value, Index Idx>
 SORTIE_API void write_matrix_market(const HostContext& context, const std::string& path,
                                     const Csr<Value, Idx>& matrix);
 

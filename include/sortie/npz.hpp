@@ -16,7 +16,7 @@
 ///
 ///   | member      | type written                                   | elements                     |
 ///   |-------------|------------------------------------------------|------------------------------|
-///   | data.npy    | float32, float64, complex128; bool for Pattern | the values, row by row       |
+///   | data.npy    | as Value; bool for std::uint8_t and Pattern    | the values, row by row       |
 ///   | indices.npy | int32 or int64, as Idx                         | their columns, 0-based       |
 ///   | indptr.npy  | int32 if Idx and the last offset fit, or int64 | rows + 1 offsets of the rows |
 ///   | shape.npy   | int64                                          | rows, columns                |
@@ -79,7 +79,7 @@ template <Scalar Value, Index Idx = std::int32_t>
 ///                 does not count against the budget.
 /// \throws Error (output)
 /// Complexity: O(bytes), in parallel.
-template <Scalar Value, Index Idx>
+template <Element Value, Index Idx>
 SORTIE_API void write_npz(const HostContext& context, const std::string& path,
                           const Csr<Value, Idx>& matrix);
 

@@ -45,7 +45,8 @@ TEST_F(CompletionCommand, BashCompletesSubcommands) {
 }
 
 TEST_F(CompletionCommand, BashCompletesOptionsOfTheSubcommand) {
-  EXPECT_THAT(offered({"sortie", "spgemm", "--ma"}), ElementsAre("--max-memory"));
+  EXPECT_THAT(offered({"sortie", "spgemm", "--ma"}),
+              ElementsAre("--mask", "--mask-complement", "--max-memory"));
   EXPECT_THAT(offered({"sortie", "query", "genome.fa", "--ma"}),
               ElementsAre("--max-hits", "--max-memory"));
   EXPECT_THAT(offered({"sortie", "sort", "-"}), Contains("-o"));

@@ -55,4 +55,6 @@ expect_error 1 'rank [0-2]: bad.mtx:1500: found "x"' bad.mtx -o new.mtx
 expect_error 1 'rank 0: none.mtx' none.mtx -o new.mtx
 expect_error 2 'NAME.npz on ranks' a.mtx -o new.npz
 expect_error 2 'dry-run on ranks' a.mtx --dry-run
+expect_error 2 'found --mask on ranks' a.mtx --mask a.mtx -o new.mtx
+expect_error 2 'found --semiring min-plus on ranks' a.mtx --semiring min-plus -o new.mtx
 expect_error 1 'ranks are enough' a.mtx --max-memory 1K -o new.mtx

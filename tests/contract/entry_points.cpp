@@ -18,6 +18,7 @@
 #include "sortie/npz.hpp"
 #include "sortie/query.hpp"
 #include "sortie/segmented_sort.hpp"
+#include "sortie/semiring_spgemm.hpp"
 #include "sortie/sort.hpp"
 #include "sortie/sort_file.hpp"
 #include "sortie/sort_records.hpp"
@@ -214,6 +215,38 @@ std::vector<EntryPoint> rows_of_matrices() {
              return result;
            },
        .phases = {"analysis", "accumulation"}},
+      {.name = "multiply over a semiring",
+       .call =
+           [](const Context& context) {
+             return hash(spgemm::multiply(context, operands().matrix, operands().matrix,
+                                          {.semiring = spgemm::Semiring::min_plus}));
+           },
+       .phases = {"structure", "values"}},
+      {.name = "multiply with a mask and a filter",
+       .call =
+           [](const Context& context) {
+             return hash(
+                 spgemm::multiply(context, operands().matrix, operands().matrix,
+                                  {.mask = &operands().pattern, .filter = {.keep_top = 3}}));
+           },
+       .phases = {"values", "filter"}},
+      {.name = "multiply_values",
+       .call =
+           [](const Context& context) {
+             Matrix c = operands().matrix;
+             spgemm::multiply_values(context, operands().matrix, operands().matrix,
+                                     spgemm::Semiring::plus_times, c);
+             return hash(c);
+           },
+       .phases = {"values"}},
+      {.name = "filter_rows",
+       .call =
+           [](const Context& context) {
+             Matrix c = operands().matrix;
+             spgemm::filter_rows(context, c, {.keep_top = 3});
+             return hash(c);
+           },
+       .phases = {"filter"}},
   };
 }
 

@@ -146,6 +146,28 @@ TYPED_TEST(MatrixWriter, TheSameBytesIntoAPipe) {
                                  reference_entries(matrix));
 }
 
+TEST(MatrixWriterElements, IntegersBoolsAndComplexFloats) {
+  const TemporaryFolder folder;
+  const auto written = [&]<class Value>(const std::vector<Value>& values) {
+    const std::string path = folder.path("matrix.mtx");
+    const auto entries = static_cast<std::int64_t>(values.size());
+    write_matrix_market(context(), path,
+                        Csr<Value, std::int64_t>{1, 9, {0, entries}, {0, 7, 8}, values});
+    return content_of(path);
+  };
+  const std::string size = "1 9 3\n";
+  const std::string integer = "%%MatrixMarket matrix coordinate integer general\n" + size;
+  using Least = std::numeric_limits<std::int64_t>;
+  EXPECT_EQ(written(std::vector<std::int64_t>{Least::min(), Least::max(), 0}),
+            integer + "1 1 -9223372036854775808\n1 8 9223372036854775807\n1 9 0\n");
+  EXPECT_EQ(written(std::vector<std::int32_t>{-2147483647 - 1, 100'000, -7}),
+            integer + "1 1 -2147483648\n1 8 100000\n1 9 -7\n");
+  EXPECT_EQ(written(std::vector<std::uint8_t>{1, 0, 1}), integer + "1 1 1\n1 8 0\n1 9 1\n");
+  EXPECT_EQ(written(std::vector<std::complex<float>>{{0.1F, -2}, {3, 0}, {0, 1e20F}}),
+            "%%MatrixMarket matrix coordinate complex general\n" + size +
+                "1 1 0.1 -2\n1 8 3 0\n1 9 0 1e+20\n");
+}
+
 Csr<double> large_matrix() {
   return matrix_of<MatrixTypes<double, std::int32_t>>(uneven_lengths(many_entries, 7), 8);
 }

@@ -51,6 +51,8 @@ void check_command(const SpgemmCommand& command) {
   if (command.transpose_b && command.path_a == "-" && command.path_b.empty())
     refuse("standard input for A and its transpose", "a file, which is read twice");
   if (command.dry_run) refuse("--dry-run", "it without mpirun");
+  if (const std::string option = semiring_option(command); !option.empty())
+    refuse(option, "one process on one device");
   if (command.gpus > 0 && job_ranks() != nullptr) refuse("--gpus", "one device for each rank");
   if (command.split && (command.output.empty() || command.output == "-"))
     refuse("--split without a name of files", "-o NAME");

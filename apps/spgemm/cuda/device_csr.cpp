@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "apps/spgemm/backends.hpp"
@@ -22,26 +23,32 @@
 
 namespace sortie::spgemm::cuda {
 
+template <class Column, class Idx>
+DeviceBuffer<Column> columns_to_device(const std::vector<Idx>& columns, cudaStream_t stream,
+                                       int threads) {
+  DeviceBuffer<Column> device(columns.size(), stream);
+  if (columns.empty()) return device;
+  const std::span<const Idx> items(columns);
+  if constexpr (sizeof(Column) == sizeof(Idx)) {
+    // Columns are non-negative: signed and unsigned columns have the same representation.
+    copy_to_device_in_blocks(device.data(), std::as_bytes(items), stream, threads);
+  } else {
+    const DeviceBuffer<Idx> as_given = sortie::copied_to_device(items, stream, threads);
+    convert(as_given.data(), device.data(), static_cast<std::int64_t>(device.size()), stream);
+    check_cuda(cudaStreamSynchronize(stream));
+  }
+  return device;
+}
+
 template <class Column, class Value, class Idx>
 DeviceCsr<Value, Column> copied_to_device(const matrices::Csr<Value, Idx>& host,
                                           cudaStream_t stream, int threads) {
   const auto copied = [&]<class T>(const std::vector<T>& items) {
     return sortie::copied_to_device(std::span<const T>(items), stream, threads);
   };
-  DeviceCsr<Value, Column> device{host.rows, host.cols, copied(host.row_ptr),
-                                  DeviceBuffer<Column>(host.col_idx.size(), stream),
-                                  copied(host.values)};
-  if (host.col_idx.empty()) return device;
-  const std::span<const Idx> columns(host.col_idx);
-  if constexpr (sizeof(Column) == sizeof(Idx)) {
-    // Columns are non-negative: signed and unsigned columns have the same representation.
-    copy_to_device_in_blocks(device.col_idx.data(), std::as_bytes(columns), stream, threads);
-  } else {
-    const DeviceBuffer<Idx> as_given = copied(host.col_idx);
-    convert(as_given.data(), device.col_idx.data(), device.nnz(), stream);
-    check_cuda(cudaStreamSynchronize(stream));
-  }
-  return device;
+  DeviceBuffer<std::int64_t> row_ptr = copied(host.row_ptr);
+  DeviceBuffer<Column> col_idx = columns_to_device<Column>(host.col_idx, stream, threads);
+  return {host.rows, host.cols, std::move(row_ptr), std::move(col_idx), copied(host.values)};
 }
 
 template <class Column, class Value, class Idx>
@@ -202,6 +209,20 @@ BorrowedCsr<Value, Column>::BorrowedCsr(const cusparseSpMatDescr* descriptor, CU
 SORTIE_INSTANTIATE_VALUE(float)
 SORTIE_INSTANTIATE_VALUE(double)
 SORTIE_INSTANTIATE_VALUE(std::complex<double>)
+
+#define SORTIE_INSTANTIATE_OTHER_VALUE(Value)            \
+  SORTIE_INSTANTIATE(std::uint32_t, Value, std::int32_t) \
+  SORTIE_INSTANTIATE(std::uint32_t, Value, std::int64_t)
+// The other types of products over semirings.
+SORTIE_INSTANTIATE_OTHER_VALUE(std::uint8_t)
+SORTIE_INSTANTIATE_OTHER_VALUE(std::int32_t)
+SORTIE_INSTANTIATE_OTHER_VALUE(std::int64_t)
+SORTIE_INSTANTIATE_OTHER_VALUE(std::complex<float>)
+
+template DeviceBuffer<std::uint32_t> columns_to_device(const std::vector<std::int32_t>&,
+                                                       cudaStream_t, int);
+template DeviceBuffer<std::uint32_t> columns_to_device(const std::vector<std::int64_t>&,
+                                                       cudaStream_t, int);
 
 #define SORTIE_INSTANTIATE_INDICES(Value, Column, Offset, ColumnIndex)                       \
   template BorrowedCsr<Value, Column>::BorrowedCsr(std::int64_t, std::int64_t, std::int64_t, \

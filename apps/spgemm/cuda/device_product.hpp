@@ -54,6 +54,11 @@ void shift_offsets(const std::int64_t* from, std::int64_t amount, std::int64_t* 
 /// \throws Error (out_of_memory, device)
 void exclusive_sum(std::int64_t* data, std::int64_t count, cudaStream_t stream);
 
+/// Columns on the device, in another width if need be, copied by several threads.
+template <class Column, class Idx>
+[[nodiscard]] DeviceBuffer<Column> columns_to_device(const std::vector<Idx>& columns,
+                                                     cudaStream_t stream, int threads);
+
 /// to_device() on several threads.
 template <class Column, class Value, class Idx>
 [[nodiscard]] DeviceCsr<Value, Column> copied_to_device(const matrices::Csr<Value, Idx>& host,

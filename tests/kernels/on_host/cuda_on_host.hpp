@@ -275,6 +275,11 @@ template <class T, class U>
 T atomicExch(T* at, U value) {
   return std::atomic_ref<T>(*at).exchange(static_cast<T>(value));
 }
+template <class T>
+T atomicCAS(T* at, T expected, T value) {
+  std::atomic_ref<T>(*at).compare_exchange_strong(expected, value);
+  return expected;
+}
 template <class T, class U>
 T atomicMin(T* at, U value) {
   T old = std::atomic_ref<T>(*at).load();

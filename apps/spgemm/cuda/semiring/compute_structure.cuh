@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "apps/spgemm/cuda/semiring/structure_values.cuh"
+#include "core/cuda/check.hpp"
+#include "primitives/cuda/launch.cuh"
+#include "sortie/device_buffer.hpp"
+
+/// Compiled once for each semiring: CMakeLists.txt lists the instances.
+namespace sortie::spgemm::cuda {
+
+template <class Semiring>
+void compute_structure_sums(std::int64_t rows, std::int64_t entries, const StructureRows& a,
+                            const StructureRows& b, const StructureRows& structure,
+                            const typename Semiring::Operand* a_values,
+                            const typename Semiring::Operand* b_values,
+                            typename Semiring::Sum* sums, std::uint8_t* hits, cudaStream_t stream) {
+  if (entries == 0) return;
+  // The largest table of a block: two blocks share a multiprocessor where there is enough memory.
+  constexpr std::uint32_t most_part_entries = 1 << 12;
+  const auto available = static_cast<std::size_t>(max_shared_bytes()) / 2;
+  std::uint32_t part_entries = most_part_entries;
+  while (structure_table_bytes<Semiring>(part_entries) > available) part_entries /= 2;
+  const std::size_t bytes = structure_table_bytes<Semiring>(part_entries);
+  check_cuda(allow_shared_memory(compute_long_rows_kernel<Semiring>, bytes));
+
+  // A row has a part for each part_entries entries, and one more at most.
+  const auto most_parts =
+      static_cast<std::size_t>(rows) + entries / part_entries + most_extra_slices;
+  DeviceBuffer<StructurePart> parts(most_parts, stream);
+  DeviceBuffer<StructureCounters> counters(1, stream);
+  check_cuda(cudaMemsetAsync(counters.data(), 0, counters.bytes(), stream));
+  StructureArguments<Semiring> args{
+      rows, a,   b, structure, a_values, b_values, part_entries, parts.data(), counters.data(),
+      sums, hits};
+  constexpr bool counts = adds_in_any_order<Semiring>;
+  if constexpr (counts) {
+    args.hits = nullptr;
+    check_cuda(cudaMemsetAsync(sums, 0, entries * sizeof *sums, stream));
+  }
+  const std::size_t short_bytes =
+      structure_warps * structure_table_bytes<Semiring>(short_row_entries);
+  compute_short_rows_kernel<Semiring>
+      <<<blocks_for(rows, structure_warps), structure_threads, short_bytes, stream>>>(args);
+  check_cuda(cudaGetLastError());
+  int device = 0;
+  int multiprocessors = 0;
+  check_cuda(cudaGetDevice(&device));
+  check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  compute_long_rows_kernel<Semiring>
+      <<<2 * multiprocessors, structure_threads, bytes, stream>>>(args);
+  check_cuda(cudaGetLastError());
+  if constexpr (counts) {
+    if (hits != nullptr)
+      for_each_item<std::int64_t>(
+          entries, [=] __device__(std::int64_t i) { hits[i] = sums[i] != 0 ? 1 : 0; }, stream);
+  }
+}
+
+}  // namespace sortie::spgemm::cuda

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+/// The sums of the entries of a structure on the device: what the host passes to the kernels.
+namespace sortie::spgemm::cuda {
+
+inline constexpr int structure_warps = 8;
+inline constexpr int structure_threads = 32 * structure_warps;
+
+/// Rows of up to this many entries are computed by a warp, in a table for so many. A power of two.
+inline constexpr std::uint32_t short_row_entries = 128;
+/// And of up to this many products, if several warps can share the work: 256 steps of a warp.
+inline constexpr std::uint64_t short_row_products = 1 << 13;
+/// Products of a slice of the work on a part of a row, one for each block.
+inline constexpr std::uint64_t slice_products = 1 << 18;
+inline constexpr std::uint32_t most_slices = 64;
+/// Slices but the first of each part, of which the list has so many.
+inline constexpr std::uint32_t most_extra_slices = 1 << 14;
+
+/// Bytes of a table of `capacity` entries, a power of two: a multiple of 16.
+template <class Semiring>
+[[nodiscard]] constexpr std::size_t structure_table_bytes(std::uint32_t capacity) {
+  constexpr std::size_t slot_bytes = sizeof(std::uint32_t) + sizeof(std::uint16_t);
+  return capacity * (sizeof(typename Semiring::Sum) + 2 * slot_bytes + 1);
+}
+
+/// Rows of a matrix, without values.
+struct StructureRows {
+  const std::int64_t* row_ptr = nullptr;
+  const std::uint32_t* col_idx = nullptr;
+};
+
+/// Slice `slice` of the products of part `number` of a row of the structure.
+struct StructurePart {
+  std::uint32_t row = 0;
+  std::uint32_t number = 0;
+  std::uint32_t slice = 0;
+  std::uint32_t slices = 1;
+};
+
+struct StructureCounters {
+  std::uint32_t parts = 0;  ///< in the list
+  std::uint32_t taken = 0;
+  std::uint32_t extra_slices = 0;  ///< wanted
+};
+
+template <class Semiring>
+struct StructureArguments {
+  std::int64_t rows = 0;
+  StructureRows a;
+  StructureRows b;
+  StructureRows structure;
+  const typename Semiring::Operand* a_values = nullptr;  ///< null: not read
+  const typename Semiring::Operand* b_values = nullptr;
+  std::uint32_t part_entries = 0;  ///< of a part, a power of two, at most 2^15
+  StructurePart* parts = nullptr;
+  StructureCounters* counters = nullptr;
+  typename Semiring::Sum* sums = nullptr;  ///< counts are 0 before
+  std::uint8_t* hits = nullptr;  ///< 1 for entries with products; null: not wanted, or counts
+};
+
+/// Computes the sums of all entries of the structure.
+/// \param a_values, b_values  null if the semiring reads none
+/// \param hits                may be null
+/// \pre fewer than 2^32 rows, fewer than 2^32 columns
+/// \throws Error (out_of_memory, device)
+/// Memory: 16 bytes for every row and for every 1024 entries of the structure at most, and 256 KiB.
+template <class Semiring>
+void compute_structure_sums(std::int64_t rows, std::int64_t entries, const StructureRows& a,
+                            const StructureRows& b, const StructureRows& structure,
+                            const typename Semiring::Operand* a_values,
+                            const typename Semiring::Operand* b_values,
+                            typename Semiring::Sum* sums, std::uint8_t* hits, cudaStream_t stream);
+
+}  // namespace sortie::spgemm::cuda
