@@ -112,14 +112,16 @@ TEST(ClusterDeviceSort, SortsManyKeysOfUnevenShares) {
 
 TEST(ClusterDeviceSort, GoesThroughHostMemoryWhereItMust) {
   on_logical_devices(2, test::context(), [](Ranks& ranks, const Context& own) {
-    const Shape& uniform = shapes()[0];
+    // So many that a budget holds them in chunks, but not as a whole.
+    const Shape uniform{"uniform", [](std::uint64_t, std::uint64_t) { return 500'000; },
+                        test::drawn};
     const auto path = [&](const Context& context, Transport transport) {
       return expect_sorted<std::uint32_t, std::uint32_t>(ranks, context, uniform, Order::ascending,
                                                          false, transport);
     };
     EXPECT_EQ(path(own, Transport::staged), "through host memory: as asked for");
     Context little = own;
-    little.memory_budget = std::uint64_t{1} << 20;
+    little.memory_budget = std::uint64_t{10} << 20;
     EXPECT_EQ(path(little, Transport::automatic),
               "through host memory: the items of a rank do not fit in its part of the GPU");
     EXPECT_THAT(test::error_of([&] { static_cast<void>(path(little, Transport::peer)); }),
