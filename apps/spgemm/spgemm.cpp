@@ -40,8 +40,7 @@ namespace sortie::spgemm {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> own_names{"auto", "essc", "fused", "row-wise",
-                                                    "pattern"};
+constexpr std::array<std::string_view, 5> own_names{"auto", "essc", "fused", "row-wise", "pattern"};
 
 /// The library's algorithms, and those of the program.
 struct Algorithms {
