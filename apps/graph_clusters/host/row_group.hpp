@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "apps/graph_clusters/markov.hpp"
+#include "core/host_memory.hpp"
+#include "primitives/simd/vector_unit.hpp"
+#include "segsort/host/sort_segment.hpp"
+
+namespace sortie::graphs::host {
+
+struct Entry {
+  std::int32_t column;
+  float value;
+};
+
+/// A row of an iterand; columns ascend.
+struct Row {
+  const Entry* entries = nullptr;
+  std::int64_t size = 0;
+};
+
+/// Rows that are computed together.
+inline constexpr int lanes = 8;
+
+/// A value of each row of a group.
+struct alignas(32) Lanes {
+  float of[lanes];
+};
+
+/// Columns of a byte of the summary of marks.
+inline constexpr std::int64_t columns_per_line = 512;
+
+/// Adds factors.of[l] * value to lane l of the sums of every entry of a row, and marks its column.
+template <bool Summarised>
+[[gnu::always_inline]] inline void add_row_lanes(const Entry* entries, std::int64_t size,
+                                                 Lanes factors, Lanes* sums, std::uint8_t* marks,
+                                                 std::uint8_t* lines) {
+  for (std::int64_t i = 0; i < size; ++i) {
+    const std::int64_t column = entries[i].column;
+    const float value = entries[i].value;
+    Lanes& sum = sums[column];
+    for (int l = 0; l < lanes; ++l) sum.of[l] += factors.of[l] * value;
+    marks[column] = 1;
+    if constexpr (Summarised) lines[column / columns_per_line] = 1;
+  }
+}
+#ifdef SORTIE_HAVE_VECTOR_UNITS
+template <bool Summarised>
+SORTIE_TARGET_AVX2 void add_row_avx2(const Entry* entries, std::int64_t size, const Lanes& factors,
+                                     Lanes* sums, std::uint8_t* marks, std::uint8_t* lines) {
+  const __m256 mine = _mm256_load_ps(factors.of);
+  for (std::int64_t i = 0; i < size; ++i) {
+    const std::int64_t column = entries[i].column;
+    float* const sum = sums[column].of;
+    const __m256 products = _mm256_mul_ps(mine, _mm256_broadcast_ss(&entries[i].value));
+    _mm256_store_ps(sum, _mm256_add_ps(_mm256_load_ps(sum), products));
+    marks[column] = 1;
+    if constexpr (Summarised) lines[column / columns_per_line] = 1;
+  }
+}
+#endif
+
+/// Computes rows of the next iterand, 8 at a time; for one thread.
+///
+/// An entry (k, column) of the matrix is read once for all rows of the group that have an entry k:
+/// it is multiplied by a vector of these entries, and added to a vector of sums. Rows of one cluster
+/// have many columns in common, and no sum needs a gather or a scatter. A lane without an entry k
+/// adds 0, which changes no sum: each sum receives its products in the order of k, whatever rows
+/// are in the group.
+///
+/// Work space, in order of size:
+///   sums_    columns        8 float  sums of each column; 0 between groups
+///   slots_   columns        int32    index of the factors of a k; -1 between groups
+///   marks_   columns        byte     1 for columns with a sum; 0 between groups
+///   lines_   columns / 512  byte     1 for lines of marks_ that are not zero; only for groups with
+///                                    too few entries to traverse all of marks_
+///   columns_ distinct       uint32   columns of the group, ascending
+///   kept_    8 * distinct   Entry    of each row
+class RowGroup {
+ public:
+  RowGroup(std::int64_t columns, const ClusterOptions& options)
+      : options_(options),
+        inflation_{options.inflation},
+        least_(least_expanded(options.pruning)),
+        unit_(vector_unit()),
+        sums_(allocate_array<Lanes>(columns)) {
+    std::fill_n(sums_.get(), columns, Lanes{});
+    slots_.assign(columns, -1);
+    lines_.assign((columns + columns_per_line - 1) / columns_per_line, 0);
+    marks_.assign(lines_.size() * columns_per_line, 0);
+  }
+
+  /// Computes the rows with these numbers, at most `lanes`.
+  /// \param take  called as take(row, entries): std::span<const Entry>, overwritten afterwards
+  /// \return the greatest chaos of the rows
+  template <class Take>
+  double compute(std::span<const Row> matrix, std::span<const std::int32_t> rows,
+                 const Take& take) {
+    const std::int64_t steps = gather_terms(matrix, rows);
+    const bool summarised = std::ssize(lines_) > steps / steps_per_line;
+    if (summarised) {
+      expand<true>(matrix);
+    } else {
+      expand<false>(matrix);
+    }
+    list_columns(summarised);
+    list_kept();
+    double chaos = 0;
+    for (std::size_t l = 0; l < rows.size(); ++l) {
+      const std::span<Entry> kept = pruned(static_cast<int>(l));
+      const RowSums sums = sums_of(kept);
+      chaos = std::max(chaos, sums.chaos());
+      take(rows[l], inflate(kept, sums));
+    }
+    for (const std::uint32_t column : columns_) sums_[column] = {};
+    return chaos;
+  }
+
+  /// Products of the matrix entries so far.
+  [[nodiscard]] std::int64_t products() const { return products_; }
+
+ private:
+  // Traversing a line of marks takes about as long as setting its byte as often as this.
+  static constexpr std::int64_t steps_per_line = 32;
+  static constexpr std::size_t rows_ahead = 6;
+
+  /// Transposes the entries of the rows: a vector of factors for each k.
+  /// \return vector operations of the expansion
+  std::int64_t gather_terms(std::span<const Row> matrix, std::span<const std::int32_t> rows) {
+    terms_.clear();
+    factors_.clear();
+    std::int64_t steps = 0;
+    for (std::size_t l = 0; l < rows.size(); ++l) {
+      const Row& row = matrix[rows[l]];
+      for (std::int64_t i = 0; i < row.size; ++i) {
+        const auto [k, value] = row.entries[i];
+        if (slots_[k] < 0) {
+          slots_[k] = static_cast<std::int32_t>(terms_.size());
+          terms_.push_back(k);
+          factors_.push_back(Lanes{});
+          steps += matrix[k].size;
+        }
+        factors_[slots_[k]].of[l] = value;
+        products_ += matrix[k].size;
+      }
+    }
+    scratch_.resize(std::max(scratch_.size(), terms_.size()));
+    segsort::sort_segment(terms_.data(), terms_.size(), scratch_.data());
+    return steps;
+  }
+
+  template <bool Summarised>
+  void expand(std::span<const Row> matrix) {
+    const std::size_t terms = terms_.size();
+    for (std::size_t i = 0; i < terms; ++i) {
+      if (i + 2 * rows_ahead < terms) __builtin_prefetch(&matrix[terms_[i + 2 * rows_ahead]]);
+      if (i + rows_ahead < terms) {
+        const auto* const ahead =
+            reinterpret_cast<const char*>(matrix[terms_[i + rows_ahead]].entries);
+        for (int line = 0; line < 4; ++line) __builtin_prefetch(ahead + 64 * line);
+      }
+      const Row& row = matrix[terms_[i]];
+      const Lanes& factors = factors_[std::exchange(slots_[terms_[i]], -1)];
+#ifdef SORTIE_HAVE_VECTOR_UNITS
+      if (unit_ != VectorUnit::baseline) {
+        add_row_avx2<Summarised>(row.entries, row.size, factors, sums_.get(), marks_.data(),
+                                 lines_.data());
+        continue;
+      }
+#endif
+      add_row_lanes<Summarised>(row.entries, row.size, factors, sums_.get(), marks_.data(),
+                                lines_.data());
+    }
+  }
+
+  /// Lists the marked columns and clears the marks.
+  void list_columns(bool summarised) {
+    columns_.clear();
+    for (std::size_t line = 0; line < lines_.size(); ++line) {
+      if (summarised && std::exchange(lines_[line], 0) == 0) continue;
+      for (std::int64_t i = 0; i < columns_per_line; i += 8) {
+        const std::int64_t first = static_cast<std::int64_t>(line) * columns_per_line + i;
+        std::uint64_t eight = 0;
+        std::memcpy(&eight, marks_.data() + first, sizeof eight);
+        if (eight == 0) continue;
+        std::memset(marks_.data() + first, 0, sizeof eight);
+        if constexpr (std::endian::native == std::endian::big) eight = __builtin_bswap64(eight);
+        for (; eight != 0; eight &= eight - 1)
+          columns_.push_back(static_cast<std::uint32_t>(first + std::countr_zero(eight) / 8));
+      }
+    }
+  }
+
+  /// Lists the entries of each lane that are not below the limit.
+  void list_kept() {
+    const auto stride = std::ssize(columns_);
+    if (std::ssize(kept_) < lanes * stride) kept_.resize(lanes * stride);
+    kept_sizes_.fill(0);
+    for (const std::uint32_t column : columns_) {
+      const Lanes& sum = sums_[column];
+      for (unsigned left = lanes_to_keep(sum); left != 0; left &= left - 1) {
+        const int l = std::countr_zero(left);
+        kept_[l * stride + kept_sizes_[l]++] = {static_cast<std::int32_t>(column), sum.of[l]};
+      }
+    }
+  }
+
+  [[nodiscard]] unsigned lanes_to_keep(const Lanes& sum) const {
+#ifdef SORTIE_HAVE_VECTOR_UNITS
+    if (unit_ != VectorUnit::baseline) return lanes_to_keep_avx2(sum);
+#endif
+    unsigned kept = 0;
+    for (int l = 0; l < lanes; ++l) kept |= sum.of[l] >= least_ ? 1U << l : 0U;
+    return kept;
+  }
+#ifdef SORTIE_HAVE_VECTOR_UNITS
+  SORTIE_TARGET_AVX2 unsigned lanes_to_keep_avx2(const Lanes& sum) const {
+    return static_cast<unsigned>(_mm256_movemask_ps(
+        _mm256_cmp_ps(_mm256_load_ps(sum.of), _mm256_set1_ps(least_), _CMP_GE_OQ)));
+  }
+#endif
+
+  /// The entries of lane `l` after pruning.
+  [[nodiscard]] std::span<Entry> pruned(int l) {
+    const Pruning& rule = options_.pruning;
+    std::span<Entry> kept(kept_.data() + l * std::ssize(columns_), kept_sizes_[l]);
+    if (std::ssize(kept) > rule.keep_top) kept = largest(kept, rule.keep_top);
+    if (std::ssize(kept) >= rule.recover_top) return kept;
+    double mass = 0;
+    for (const Entry& entry : kept) mass += static_cast<double>(entry.value);
+    if (mass >= rule.recover_below && !kept.empty()) return kept;
+    // All entries again: the greatest of them take the place of those that are kept.
+    Entry* const first = kept.data();
+    std::size_t size = 0;
+    for (const std::uint32_t column : columns_) {
+      const float value = sums_[column].of[l];
+      if (value > 0) first[size++] = {static_cast<std::int32_t>(column), value};
+    }
+    return largest({first, size}, mass < rule.recover_below ? rule.recover_top : 1);
+  }
+
+  /// Moves the `most` largest entries to the front, and those that equal the last of them, up to
+  /// twice as many in all. \return the front
+  [[nodiscard]] std::span<Entry> largest(std::span<Entry> row, std::int64_t most) {
+    if (std::ssize(row) <= most) return row;
+    values_.clear();
+    for (const Entry& entry : row) values_.push_back(entry.value);
+    std::nth_element(values_.begin(), values_.begin() + (most - 1), values_.end(),
+                     std::greater<>());
+    const float limit = values_[most - 1];
+    std::int64_t equal = 2 * most - std::ranges::count_if(values_, [&](float value) {
+                           return value > limit;
+                         });
+    std::size_t left = 0;
+    for (const Entry& entry : row) {
+      if (entry.value < limit || (entry.value == limit && equal-- <= 0)) continue;
+      row[left++] = entry;
+    }
+    return row.first(left);
+  }
+
+  [[nodiscard]] RowSums sums_of(std::span<const Entry> row) const {
+    RowSums sums;
+    sums.entries = std::ssize(row);
+    for (const Entry& entry : row) {
+      const auto value = static_cast<double>(entry.value);
+      sums.sum += value;
+      sums.squares += value * value;
+      sums.greatest = std::max(sums.greatest, entry.value);
+    }
+    for (const Entry& entry : row)
+      sums.inflated += static_cast<double>(inflation_(entry.value, sums.greatest));
+    return sums;
+  }
+
+  /// Inflates a row in place. \return what remains of it
+  [[nodiscard]] std::span<const Entry> inflate(std::span<Entry> row, const RowSums& sums) const {
+    const auto scale = static_cast<float>(1 / sums.inflated);
+    const float least = std::min(least_inflated(options_.pruning),
+                                 inflation_(sums.greatest, sums.greatest) * scale);
+    std::size_t left = 0;
+    for (const Entry& entry : row) {
+      const float value = inflation_(entry.value, sums.greatest) * scale;
+      row[left] = {entry.column, value};
+      left += value >= least ? 1 : 0;
+    }
+    return row.first(left);
+  }
+
+  const ClusterOptions& options_;
+  Inflation inflation_;
+  float least_;  ///< that is kept after expansion
+  VectorUnit unit_;
+  HostArray<Lanes> sums_;
+  std::vector<std::int32_t> slots_;
+  std::vector<std::uint8_t> marks_;
+  std::vector<std::uint8_t> lines_;
+  std::vector<std::uint32_t> columns_;
+  std::vector<std::uint32_t> terms_;  ///< the k of the rows, ascending
+  std::vector<std::uint32_t> scratch_;
+  std::vector<Lanes> factors_;  ///< by slots_
+  std::vector<float> values_;
+  std::vector<Entry> kept_;
+  std::array<std::int64_t, lanes> kept_sizes_;
+  std::int64_t products_ = 0;
+};
+
+}  // namespace sortie::graphs::host
