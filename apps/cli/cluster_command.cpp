@@ -27,14 +27,13 @@ void run_cluster(Job& job, const ClusterCommand& command) {
   graphs::ClusterOptions options = command.options;
   if (command.no_pruning) options.pruning = graphs::Pruning::none();
   if (!(options.inflation > 1)) {
-    throw Error(ErrorKind::input, fmt::format("--inflation: found {}, expected a number above 1",
-                                              options.inflation));
+    throw Error(ErrorKind::input,
+                fmt::format("--inflation: found {}, expected a number above 1", options.inflation));
   }
   const graphs::NamedGraph graph = graphs::read_graph(job.reading_context(), command.path);
   graphs::Clusters clusters;
-  const double seconds = job.repeated("cluster", [&] {
-    clusters = graphs::find_clusters(job.context(), graph.graph, options);
-  });
+  const double seconds = job.repeated(
+      "cluster", [&] { clusters = graphs::find_clusters(job.context(), graph.graph, options); });
   if (command.verify) {
     const PhaseTimer timer(job.context(), "verify");
     graphs::check_clusters(job.host_context(), graph.graph, options, clusters);
@@ -70,9 +69,10 @@ Command add_cluster_command(CLI::App& program) {
       program.add_subcommand("cluster", "Find clusters of a graph (Markov clustering)");
   add_common_options(*parser, command->common);
   parser
-      ->add_option("GRAPH", command->path,
-                   "Lines of two labels and a weight (default 1), or a matrix: Matrix Market or .npz "
-                   "of SciPy; plain, gzip or zstd; -: standard input")
+      ->add_option(
+          "GRAPH", command->path,
+          "Lines of two labels and a weight (default 1), or a matrix: Matrix Market or .npz "
+          "of SciPy; plain, gzip or zstd; -: standard input")
       ->required();
   parser->add_option("-o,--output", command->output,
                      "Write a line for each cluster, its members separated by tabs (-: standard "

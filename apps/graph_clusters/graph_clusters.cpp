@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "apps/graph_clusters/markov.hpp"
+#include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "primitives/host/parallel.hpp"
@@ -26,8 +27,8 @@ void require_options(const ClusterOptions& options) {
       throw Error(ErrorKind::usage, fmt::format("{}: found {}, expected {}", name, found, range));
   };
   const Pruning& pruning = options.pruning;
-  require(options.inflation > 1 && std::isfinite(options.inflation), "inflation",
-          options.inflation, "a number above 1");
+  require(options.inflation > 1 && std::isfinite(options.inflation), "inflation", options.inflation,
+          "a number above 1");
   require(pruning.prune_below >= 0 && pruning.prune_below < 1, "prune below", pruning.prune_below,
           "a number of at least 0 and below 1");
   require(pruning.keep_top > 0, "keep top", pruning.keep_top, "at least 1");
@@ -84,7 +85,7 @@ void for_each_row(std::int64_t rows, const Work& work) {
   });
 }
 
-/// Number of the cluster of each vertex: the least column of its vertices.
+/// Number of the cluster of each vertex: the least of the vertices that attract the others.
 std::vector<std::int32_t> interpret(const Csr<float>& limit) {
   const auto vertices = static_cast<std::size_t>(limit.rows);
   // Entries of a stable row are equal, apart from small ones that further iterations would remove.
@@ -114,11 +115,27 @@ std::vector<std::int32_t> interpret(const Csr<float>& limit) {
       parent[std::max(a, b)] = std::min(a, b);
     });
   }
-  std::vector<std::int32_t> cluster(vertices);
+  // Of a vertex between several clusters, that of the least vertex which is in no other, as in mcl.
+  constexpr std::int32_t none = -1;
+  std::vector<std::int32_t> cluster(vertices, none);
+  std::vector<std::int32_t> least(vertices, none);
   for (std::int64_t row = 0; row < limit.rows; ++row) {
-    std::int32_t least = std::numeric_limits<std::int32_t>::max();
-    for_each_large(row, [&](std::int32_t column) { least = std::min(least, root(column)); });
-    cluster[row] = least;
+    std::int32_t only = none;
+    bool is_between = false;
+    for_each_large(row, [&](std::int32_t column) {
+      is_between |= only != none && only != root(column);
+      only = root(column);
+    });
+    if (is_between) continue;
+    cluster[row] = only;
+    if (least[only] == none) least[only] = static_cast<std::int32_t>(row);
+  }
+  for (std::int64_t row = 0; row < limit.rows; ++row) {
+    if (cluster[row] != none) continue;
+    for_each_large(row, [&](std::int32_t column) {
+      const std::int32_t found = root(column);
+      if (cluster[row] == none || least[found] < least[cluster[row]]) cluster[row] = found;
+    });
   }
   return cluster;
 }
@@ -161,6 +178,11 @@ Csr<double> undirected_graph(const HostContext& context, const Csr<double, Idx>&
                              std::string_view name) {
   start_host_runtime(context.threads);
   require_weights(matrix, name);
+  // The transpose, and a result of as many entries as both.
+  require_budget(context, "undirected graph",
+                 bytes_of({{matrix.nnz(), sizeof(Idx) + sizeof(double)},
+                           {2 * matrix.nnz(), sizeof(std::int32_t) + sizeof(double)},
+                           {2 * (matrix.rows + 1), sizeof(std::int64_t)}}));
   const Csr<double, Idx> transpose = matrices::transpose(matrix);
   Csr<double> graph{matrix.rows, matrix.cols, {}, {}, {}};
   graph.row_ptr.resize(matrix.rows + 1);
@@ -179,6 +201,7 @@ Csr<double> undirected_graph(const HostContext& context, const Csr<double, Idx>&
       graph.values[to++] = weight;
     });
   });
+  report_progress(context, "undirected graph", matrix.rows, matrix.rows);
   return graph;
 }
 

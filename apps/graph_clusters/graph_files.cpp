@@ -15,6 +15,7 @@
 #include "core/decimal_text.hpp"
 #include "core/files/byte_source.hpp"
 #include "core/files/whole_file.hpp"
+#include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "matrices/entry_parser.hpp"
@@ -35,6 +36,11 @@ struct Edge {
   double weight;
 };
 
+struct Neighbour {
+  std::int32_t vertex;
+  double weight;
+};
+
 /// Parses lines of two labels and a weight. Sequential.
 class LabelParser {
  public:
@@ -47,8 +53,13 @@ class LabelParser {
     }
   }
 
-  [[nodiscard]] std::vector<std::string> labels() const {
-    return {labels_.begin(), labels_.end()};
+  [[nodiscard]] std::vector<std::string> labels() const { return {labels_.begin(), labels_.end()}; }
+
+  void require_memory_of_graph(const HostContext& context) const {
+    require_budget(context, name_,
+                   bytes_of({{std::ssize(edges_), 2 * sizeof(Neighbour) + sizeof(Edge)},
+                             {2 * std::ssize(edges_), sizeof(std::int32_t) + sizeof(double)},
+                             {std::ssize(labels_), sizeof(std::string)}}));
   }
 
   /// The undirected graph of the edges.
@@ -61,10 +72,6 @@ class LabelParser {
       ++begins[edge.to + 1];
     }
     std::partial_sum(begins.begin(), begins.end(), begins.begin());
-    struct Neighbour {
-      std::int32_t vertex;
-      double weight;
-    };
     std::vector<Neighbour> neighbours(2 * edges_.size());
     std::vector<std::int64_t> ends(begins.begin(), begins.end() - 1);
     for (const Edge& edge : std::exchange(edges_, {})) {
@@ -78,9 +85,10 @@ class LabelParser {
       std::sort(first, last, [](const Neighbour& a, const Neighbour& b) {
         return a.vertex != b.vertex ? a.vertex < b.vertex : a.weight > b.weight;
       });
-      ends[vertex] = std::unique(first, last,
-                                 [](const auto& a, const auto& b) { return a.vertex == b.vertex; }) -
-                     neighbours.begin();
+      ends[vertex] =
+          std::unique(first, last,
+                      [](const auto& a, const auto& b) { return a.vertex == b.vertex; }) -
+          neighbours.begin();
     });
     Csr<double> graph{vertices, vertices, {0}, {}, {}};
     graph.row_ptr.reserve(vertices + 1);
@@ -185,8 +193,11 @@ NamedGraph read_graph(const HostContext& context, const std::string& path) {
   const PhaseTimer timer(context, "parse", text.size());
   start_host_runtime(context.threads);
   LabelParser parser(name, text);
+  parser.require_memory_of_graph(context);
   std::vector<std::string> labels = parser.labels();
-  return {std::move(parser).graph(), std::move(labels)};
+  Csr<double> graph = std::move(parser).graph();
+  report_progress(context, "parse", text.size(), text.size());
+  return {std::move(graph), std::move(labels)};
 }
 
 void write_clusters(const std::string& path, const Clusters& clusters,

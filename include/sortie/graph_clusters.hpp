@@ -72,8 +72,8 @@ template <matrices::Index Idx>
 /// scaled to the sum 1. Then expansion (the matrix times itself), pruning, and inflation (each entry
 /// to the power of `inflation`, rows scaled to the sum 1) alternate until every row consists of
 /// equal entries: until (max - sum of squares) * entries of each pruned row is below 1e-4. A vertex
-/// belongs to the cluster of the columns of its row; if these are of several clusters, to that with
-/// the least column. Clusters are sorted by descending size, those of one size by the least member.
+/// belongs to the cluster of the columns of its row; if these are of several clusters, to that of
+/// the least vertex which is in no other. Clusters are sorted by descending size, those of one size by the least member.
 ///
 /// The matrix has single precision, as in `mcl`; sums and powers that scale a row have double
 /// precision. Entries below 2^-63 after inflation are removed even without pruning: products of the

@@ -188,17 +188,18 @@ class Clustering {
     const VectorUnit unit = vector_unit();
     for_each_index(0, vertices, [this, unit](std::uint64_t i) {
       const auto row = static_cast<std::int64_t>(i);
-      std::uint64_t& key = keys_[row];
-      run_on_unit(unit, [&key, of = current_.rows[row]]() __attribute__((always_inline)) {
-        std::uint32_t first = ~0U;
-        std::uint32_t second = ~0U;
-        for (std::int64_t j = 0; j < of.size; ++j) {
-          const auto column = static_cast<std::uint32_t>(of.entries[j].column) + 1;
-          first = std::min(first, column * 0x9E3779B1U);
-          second = std::min(second, column * 0x85EBCA6BU);
-        }
-        key = std::uint64_t{first} << 32 | second;
-      });
+      run_on_unit(
+          unit,
+          [ to = keys_.data() + row, of = current_.rows[row] ]() __attribute__((always_inline)) {
+            std::uint32_t first = ~0U;
+            std::uint32_t second = ~0U;
+            for (std::int64_t j = 0; j < of.size; ++j) {
+              const auto column = static_cast<std::uint32_t>(of.entries[j].column) + 1;
+              first = std::min(first, column * 0x9E3779B1U);
+              second = std::min(second, column * 0x85EBCA6BU);
+            }
+            *to = std::uint64_t{first} << 32 | second;
+          });
     });
     std::iota(order_.begin(), order_.end(), 0);
     Context host;
@@ -231,12 +232,13 @@ Limit find_limit(const HostContext& context, matrices::Csr<float> matrix,
     most = std::max(most, clustering.nnz());
     ++limit.iterations;
     limit.converged = chaos < stable_chaos;
-    report_progress(context, "clustering", static_cast<std::uint64_t>(limit.iterations), 0);
+    report_progress(context, "clustering", limit.iterations, 0);
   }
   if (context.report != nullptr) {
     context.report->set("products", clustering.products());
     context.report->set("nnz_most", most);
   }
+  report_progress(context, "clustering", limit.iterations, limit.iterations);
   limit.matrix = clustering.matrix();
   return limit;
 }

@@ -5,8 +5,8 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <cstring>
 #include <functional>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -38,7 +38,7 @@ struct alignas(32) Lanes {
 };
 
 /// Columns of a byte of the summary of marks.
-inline constexpr std::int64_t columns_per_line = 512;
+inline constexpr std::size_t columns_per_line = 512;
 
 /// Adds factors.of[l] * value to lane l of the sums of every entry of a row, and marks its column.
 template <bool Summarised>
@@ -51,7 +51,7 @@ template <bool Summarised>
     Lanes& sum = sums[column];
     for (int l = 0; l < lanes; ++l) sum.of[l] += factors.of[l] * value;
     marks[column] = 1;
-    if constexpr (Summarised) lines[column / columns_per_line] = 1;
+    if constexpr (Summarised) lines[static_cast<std::size_t>(column) / columns_per_line] = 1;
   }
 }
 #ifdef SORTIE_HAVE_VECTOR_UNITS
@@ -65,7 +65,7 @@ SORTIE_TARGET_AVX2 void add_row_avx2(const Entry* entries, std::int64_t size, co
     const __m256 products = _mm256_mul_ps(mine, _mm256_broadcast_ss(&entries[i].value));
     _mm256_store_ps(sum, _mm256_add_ps(_mm256_load_ps(sum), products));
     marks[column] = 1;
-    if constexpr (Summarised) lines[column / columns_per_line] = 1;
+    if constexpr (Summarised) lines[static_cast<std::size_t>(column) / columns_per_line] = 1;
   }
 }
 #endif
@@ -91,7 +91,6 @@ class RowGroup {
   RowGroup(std::int64_t columns, const ClusterOptions& options)
       : options_(options),
         inflation_{options.inflation},
-        least_(least_expanded(options.pruning)),
         unit_(vector_unit()),
         sums_(allocate_array<Lanes>(columns)) {
     std::fill_n(sums_.get(), columns, Lanes{});
@@ -114,13 +113,13 @@ class RowGroup {
       expand<false>(matrix);
     }
     list_columns(summarised);
-    list_kept();
+    prune(static_cast<int>(rows.size()));
     double chaos = 0;
     for (std::size_t l = 0; l < rows.size(); ++l) {
-      const std::span<Entry> kept = pruned(static_cast<int>(l));
-      const RowSums sums = sums_of(kept);
+      const std::span<Entry> row = kept(static_cast<int>(l));
+      const RowSums sums = sums_of(row);
       chaos = std::max(chaos, sums.chaos());
-      take(rows[l], inflate(kept, sums));
+      take(rows[l], inflate(row, sums));
     }
     for (const std::uint32_t column : columns_) sums_[column] = {};
     return chaos;
@@ -188,85 +187,110 @@ class RowGroup {
     columns_.clear();
     for (std::size_t line = 0; line < lines_.size(); ++line) {
       if (summarised && std::exchange(lines_[line], 0) == 0) continue;
-      for (std::int64_t i = 0; i < columns_per_line; i += 8) {
-        const std::int64_t first = static_cast<std::int64_t>(line) * columns_per_line + i;
-        std::uint64_t eight = 0;
-        std::memcpy(&eight, marks_.data() + first, sizeof eight);
-        if (eight == 0) continue;
-        std::memset(marks_.data() + first, 0, sizeof eight);
-        if constexpr (std::endian::native == std::endian::big) eight = __builtin_bswap64(eight);
-        for (; eight != 0; eight &= eight - 1)
-          columns_.push_back(static_cast<std::uint32_t>(first + std::countr_zero(eight) / 8));
+      for (std::size_t i = 0; i < columns_per_line; i += 32) {
+        const std::size_t first = line * columns_per_line + i;
+        for (std::uint32_t left = take_marks(marks_.data() + first); left != 0; left &= left - 1)
+          columns_.push_back(static_cast<std::uint32_t>(first + std::countr_zero(left)));
       }
     }
   }
 
-  /// Lists the entries of each lane that are not below the limit.
-  void list_kept() {
+  /// Bits of 32 marks, which are cleared.
+  std::uint32_t take_marks(std::uint8_t* marks) const {
+#ifdef SORTIE_HAVE_VECTOR_UNITS
+    if (unit_ != VectorUnit::baseline) return take_marks_avx2(marks);
+#endif
+    std::uint32_t bits = 0;
+    for (int i = 0; i < 32; ++i) bits |= std::uint32_t{std::exchange(marks[i], 0)} << i;
+    return bits;
+  }
+#ifdef SORTIE_HAVE_VECTOR_UNITS
+  SORTIE_TARGET_AVX2 static std::uint32_t take_marks_avx2(std::uint8_t* marks) {
+    auto* const at = reinterpret_cast<__m256i*>(marks);
+    const __m256i found = _mm256_loadu_si256(at);
+    if (_mm256_testz_si256(found, found) != 0) return 0;
+    _mm256_storeu_si256(at, _mm256_setzero_si256());
+    return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_slli_epi16(found, 7)));
+  }
+#endif
+
+  /// The kept entries of lane `l`.
+  [[nodiscard]] std::span<Entry> kept(int l) {
+    return {kept_.data() + l * std::ssize(columns_), kept_sizes_[l]};
+  }
+
+  /// Lists the entries of at least `least` of the lanes in `wanted`, a bit each.
+  void list_entries(float least, unsigned wanted) {
     const auto stride = std::ssize(columns_);
-    if (std::ssize(kept_) < lanes * stride) kept_.resize(lanes * stride);
-    kept_sizes_.fill(0);
+    for (int l = 0; l < lanes; ++l)
+      if ((wanted >> l & 1) != 0) kept_sizes_[l] = 0;
     for (const std::uint32_t column : columns_) {
       const Lanes& sum = sums_[column];
-      for (unsigned left = lanes_to_keep(sum); left != 0; left &= left - 1) {
+      for (unsigned left = lanes_from(least, sum) & wanted; left != 0; left &= left - 1) {
         const int l = std::countr_zero(left);
         kept_[l * stride + kept_sizes_[l]++] = {static_cast<std::int32_t>(column), sum.of[l]};
       }
     }
   }
 
-  [[nodiscard]] unsigned lanes_to_keep(const Lanes& sum) const {
+  /// Bits of the lanes whose value is at least `least`.
+  [[nodiscard]] unsigned lanes_from(float least, const Lanes& sum) const {
 #ifdef SORTIE_HAVE_VECTOR_UNITS
-    if (unit_ != VectorUnit::baseline) return lanes_to_keep_avx2(sum);
+    if (unit_ != VectorUnit::baseline) return lanes_from_avx2(least, sum);
 #endif
-    unsigned kept = 0;
-    for (int l = 0; l < lanes; ++l) kept |= sum.of[l] >= least_ ? 1U << l : 0U;
-    return kept;
+    unsigned bits = 0;
+    for (int l = 0; l < lanes; ++l) bits |= sum.of[l] >= least ? 1U << l : 0U;
+    return bits;
   }
 #ifdef SORTIE_HAVE_VECTOR_UNITS
-  SORTIE_TARGET_AVX2 unsigned lanes_to_keep_avx2(const Lanes& sum) const {
+  SORTIE_TARGET_AVX2 static unsigned lanes_from_avx2(float least, const Lanes& sum) {
     return static_cast<unsigned>(_mm256_movemask_ps(
-        _mm256_cmp_ps(_mm256_load_ps(sum.of), _mm256_set1_ps(least_), _CMP_GE_OQ)));
+        _mm256_cmp_ps(_mm256_load_ps(sum.of), _mm256_set1_ps(least), _CMP_GE_OQ)));
   }
 #endif
 
-  /// The entries of lane `l` after pruning.
-  [[nodiscard]] std::span<Entry> pruned(int l) {
+  /// Lists the entries that are kept after expansion.
+  void prune(int rows) {
     const Pruning& rule = options_.pruning;
-    std::span<Entry> kept(kept_.data() + l * std::ssize(columns_), kept_sizes_[l]);
-    if (std::ssize(kept) > rule.keep_top) kept = largest(kept, rule.keep_top);
-    if (std::ssize(kept) >= rule.recover_top) return kept;
-    double mass = 0;
-    for (const Entry& entry : kept) mass += static_cast<double>(entry.value);
-    if (mass >= rule.recover_below && !kept.empty()) return kept;
-    // All entries again: the greatest of them take the place of those that are kept.
-    Entry* const first = kept.data();
-    std::size_t size = 0;
-    for (const std::uint32_t column : columns_) {
-      const float value = sums_[column].of[l];
-      if (value > 0) first[size++] = {static_cast<std::int32_t>(column), value};
+    if (std::ssize(kept_) < lanes * std::ssize(columns_)) kept_.resize(lanes * columns_.size());
+    list_entries(least_expanded(rule), (1U << rows) - 1);
+    unsigned recovered = 0;  // lanes whose largest entries take the place of those listed
+    std::array<std::int64_t, lanes> most{};
+    for (int l = 0; l < rows; ++l) {
+      keep_largest(l, rule.keep_top);
+      if (std::ssize(kept(l)) >= rule.recover_top) continue;
+      double mass = 0;
+      for (const Entry& entry : kept(l)) mass += static_cast<double>(entry.value);
+      most[l] = mass < rule.recover_below ? rule.recover_top : 1;
+      if (mass < rule.recover_below || kept(l).empty()) recovered |= 1U << l;
     }
-    return largest({first, size}, mass < rule.recover_below ? rule.recover_top : 1);
+    if (recovered == 0) return;
+    list_entries(std::numeric_limits<float>::denorm_min(), recovered);
+    for (unsigned left = recovered; left != 0; left &= left - 1) {
+      const int l = std::countr_zero(left);
+      keep_largest(l, most[l]);
+    }
   }
 
-  /// Moves the `most` largest entries to the front, and those that equal the last of them, up to
-  /// twice as many in all. \return the front
-  [[nodiscard]] std::span<Entry> largest(std::span<Entry> row, std::int64_t most) {
-    if (std::ssize(row) <= most) return row;
+  /// Keeps the `most` largest entries of lane `l`, and those that equal the last of them, up to
+  /// twice as many in all.
+  void keep_largest(int l, std::int64_t most) {
+    const std::span<Entry> row = kept(l);
+    if (std::ssize(row) <= most) return;
     values_.clear();
     for (const Entry& entry : row) values_.push_back(entry.value);
     std::nth_element(values_.begin(), values_.begin() + (most - 1), values_.end(),
                      std::greater<>());
     const float limit = values_[most - 1];
-    std::int64_t equal = 2 * most - std::ranges::count_if(values_, [&](float value) {
-                           return value > limit;
-                         });
+    const auto greater = std::count_if(values_.begin(), values_.begin() + most,
+                                       [&](float value) { return value > limit; });
+    std::int64_t equal = 2 * most - greater;
     std::size_t left = 0;
     for (const Entry& entry : row) {
       if (entry.value < limit || (entry.value == limit && equal-- <= 0)) continue;
       row[left++] = entry;
     }
-    return row.first(left);
+    kept_sizes_[l] = left;
   }
 
   [[nodiscard]] RowSums sums_of(std::span<const Entry> row) const {
@@ -299,7 +323,6 @@ class RowGroup {
 
   const ClusterOptions& options_;
   Inflation inflation_;
-  float least_;  ///< that is kept after expansion
   VectorUnit unit_;
   HostArray<Lanes> sums_;
   std::vector<std::int32_t> slots_;
@@ -311,7 +334,7 @@ class RowGroup {
   std::vector<Lanes> factors_;  ///< by slots_
   std::vector<float> values_;
   std::vector<Entry> kept_;
-  std::array<std::int64_t, lanes> kept_sizes_;
+  std::array<std::size_t, lanes> kept_sizes_;
   std::int64_t products_ = 0;
 };
 
