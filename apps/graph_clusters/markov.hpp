@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/phase_timer.hpp"
 #include "sortie/context.hpp"
 #include "sortie/csr.hpp"
 #include "sortie/graph_clusters.hpp"
+#include "sortie/run_report.hpp"
 
 #ifdef __CUDACC__
 #define SORTIE_ON_BOTH __host__ __device__
@@ -79,6 +81,28 @@ struct Limit {
   std::int64_t iterations = 0;
   bool converged = false;
 };
+
+/// Iterates until all rows are stable. Progress: "clustering"; figures "products", "nnz_most".
+/// \param clustering  iterate() computes the next matrix and returns its chaos; matrix(), nnz();
+///                    products() of all iterations
+template <class Clustering>
+[[nodiscard]] Limit iterate_to_limit(const HostContext& context, const ClusterOptions& options,
+                                     Clustering& clustering) {
+  Limit limit;
+  std::int64_t most = 0;
+  while (!limit.converged && limit.iterations < options.max_iterations) {
+    limit.converged = clustering.iterate() < stable_chaos;
+    most = std::max(most, clustering.nnz());
+    report_progress(context, "clustering", ++limit.iterations, 0);
+  }
+  report_progress(context, "clustering", limit.iterations, limit.iterations);
+  if (context.report != nullptr) {
+    context.report->set("products", clustering.products());
+    context.report->set("nnz_most", most);
+  }
+  limit.matrix = clustering.matrix();
+  return limit;
+}
 
 /// The row-stochastic matrix of a graph with loops. \pre the graph is valid and symmetric
 [[nodiscard]] matrices::Csr<float> stochastic_matrix(const HostContext& context,

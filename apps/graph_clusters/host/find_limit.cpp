@@ -225,22 +225,7 @@ Limit find_limit(const HostContext& context, matrices::Csr<float> matrix,
   start_host_runtime(context.threads);
   Clustering clustering(context, matrix, options);
   matrix = {};
-  Limit limit;
-  std::int64_t most = 0;
-  while (!limit.converged && limit.iterations < options.max_iterations) {
-    const double chaos = clustering.iterate();
-    most = std::max(most, clustering.nnz());
-    ++limit.iterations;
-    limit.converged = chaos < stable_chaos;
-    report_progress(context, "clustering", limit.iterations, 0);
-  }
-  if (context.report != nullptr) {
-    context.report->set("products", clustering.products());
-    context.report->set("nnz_most", most);
-  }
-  report_progress(context, "clustering", limit.iterations, limit.iterations);
-  limit.matrix = clustering.matrix();
-  return limit;
+  return iterate_to_limit(context, options, clustering);
 }
 
 }  // namespace sortie::graphs::host
