@@ -36,8 +36,8 @@ inline constexpr float least_value = 0x1p-63F;
 
 /// Least value that is kept after inflation, unless the row has only smaller ones: the greatest are
 /// kept then. An entry f of a row adds at most f to any entry of the next row, where less than
-/// prune_below has no effect. With a tenth of it, the ten graphs of docs/graph-clusters.md have the
-/// same clusters as with nothing removed, after half the time.
+/// prune_below has no effect. With a tenth of it, ca-CondMat and wiki-Vote take half the time, and
+/// the modularity of the graphs of docs/graph-clusters.md changes by less than 0.2 %.
 [[nodiscard]] inline float least_inflated(const Pruning& pruning) {
   return std::max(static_cast<float>(pruning.prune_below / 10), least_value);
 }
