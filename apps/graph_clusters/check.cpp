@@ -56,7 +56,7 @@ std::vector<Item> pruned(const std::vector<Item>& row, const Pruning& rule) {
 double iterate(const ClusterOptions& options, Matrix& matrix) {
   const Inflation inflation{options.inflation};
   Matrix next(matrix.size());
-  std::vector<float> sums(matrix.size(), 0);
+  std::vector<double> sums(matrix.size(), 0);
   std::vector<Item> row;
   double chaos = 0;
   for (std::size_t i = 0; i < matrix.size(); ++i) {
@@ -64,14 +64,14 @@ double iterate(const ClusterOptions& options, Matrix& matrix) {
     for (const auto [k, factor] : matrix[i]) {
       for (const auto [column, value] : matrix[k]) {
         if (sums[column] == 0) row.push_back({column, 0});
-        sums[column] += factor * value;
+        sums[column] += static_cast<double>(factor) * static_cast<double>(value);
       }
     }
     std::ranges::sort(row, std::less<>(), &Item::column);
     // A product that was 0 lists its column again.
     const auto [end, last] = std::ranges::unique(row, std::equal_to<>(), &Item::column);
     row.erase(end, last);
-    for (Item& item : row) item.value = std::exchange(sums[item.column], 0.0F);
+    for (Item& item : row) item.value = static_cast<float>(std::exchange(sums[item.column], 0.0));
     std::erase_if(row, [](const Item& item) { return item.value == 0; });
     row = pruned(row, options.pruning);
     RowSums of_row;

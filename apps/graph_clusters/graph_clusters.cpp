@@ -243,23 +243,23 @@ Csr<float> stochastic_matrix(const HostContext& context, const Csr<double>& grap
   return matrix;
 }
 
+Limit find_limit(const Context& context, Csr<float> matrix, const ClusterOptions& options) {
+#ifdef SORTIE_HAVE_CUDA
+  if (resolve_backend(context) == Backend::cuda)
+    return cuda::find_limit(context, std::move(matrix), options);
+#else
+  static_cast<void>(resolve_backend(context));
+#endif
+  return host::find_limit(context, std::move(matrix), options);
+}
+
 Clusters find_clusters(const Context& context, const Csr<double>& graph,
                        const ClusterOptions& options) {
   require_options(options);
   require_weights(graph, "graph");
-  const Backend backend = resolve_backend(context);
-  Limit limit;
-  {
-    const PhaseTimer timer(context, "expansion");
-    Csr<float> matrix = stochastic_matrix(context, graph);
-#ifdef SORTIE_HAVE_CUDA
-    limit = backend == Backend::cuda ? cuda::find_limit(context, std::move(matrix), options)
-                                     : host::find_limit(context, std::move(matrix), options);
-#else
-    static_cast<void>(backend);
-    limit = host::find_limit(context, std::move(matrix), options);
-#endif
-  }
+  PhaseTimer expansion(context, "expansion");
+  const Limit limit = find_limit(context, stochastic_matrix(context, graph), options);
+  expansion.stop();
   const PhaseTimer timer(context, "interpretation");
   Clusters clusters = clusters_of(limit);
   if (context.report != nullptr) context.report->set("iterations", limit.iterations);

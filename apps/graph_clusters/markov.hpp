@@ -114,6 +114,10 @@ template <class Clustering>
 /// The limit by a plain sequential algorithm, the reference of the backends.
 [[nodiscard]] Limit plain_limit(const matrices::Csr<float>& matrix, const ClusterOptions& options);
 
+/// The limit by the backend of the context.
+[[nodiscard]] Limit find_limit(const Context& context, matrices::Csr<float> matrix,
+                               const ClusterOptions& options);
+
 namespace host {
 [[nodiscard]] Limit find_limit(const HostContext& context, matrices::Csr<float> matrix,
                                const ClusterOptions& options);

@@ -75,9 +75,10 @@ template <matrices::Index Idx>
 /// belongs to the cluster of the columns of its row; if these are of several clusters, to that of
 /// the least vertex which is in no other. Clusters are sorted by descending size, those of one size by the least member.
 ///
-/// The matrix has single precision, as in `mcl`; sums and powers that scale a row have double
-/// precision. Entries below 2^-63 after inflation are removed even without pruning: products of the
-/// others are normal numbers. The result does not depend on the number of threads.
+/// The matrix has single precision, as in `mcl`. Sums of products, of rows and of powers have double
+/// precision, so that equal flows remain equal whatever the order of vertices. Entries below 2^-63
+/// after inflation are removed even without pruning: products of the others are normal numbers. The
+/// result does not depend on the number of threads.
 ///
 /// \param context  backend, device, threads; memory budget of the matrices; progress: "clustering"
 ///                 in iterations; report: figures "iterations", "products", "nnz_most"; phases
@@ -87,8 +88,8 @@ template <matrices::Index Idx>
 /// \throws Error (input)         the graph is not square; a weight is negative or not finite
 /// \throws Error (out_of_memory) the matrices do not fit the budget
 /// Complexity: O(sum over entries (i, k) of the entries of row k) per iteration; with pruning, at
-/// most 4 * recover_top^2 per vertex. Memory: 8 bytes per entry of two matrices, 4 bytes per vertex
-/// and thread, and 64 bytes per thread and entry of the longest row before pruning.
+/// most 4 * recover_top^2 per vertex. Memory: 8 bytes per entry of two matrices (CUDA: 12, and blocks
+/// of unpruned rows within the budget), and 69 bytes per vertex and host thread.
 /// Source: van Dongen: Graph Clustering Via a Discrete Uncoupling Process (SIAM Journal on Matrix
 /// Analysis and Applications 2008).
 [[nodiscard]] SORTIE_API Clusters find_clusters(const Context& context,

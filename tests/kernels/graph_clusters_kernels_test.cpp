@@ -40,15 +40,15 @@ matrices::Csr<float> stochastic(int rows, int entries) {
 }
 
 /// The first rows of the matrix times itself, products in order.
-matrices::Csr<float> squared(const matrices::Csr<float>& matrix, std::int64_t rows) {
-  matrices::Csr<float> product{rows, matrix.cols, {0}, {}, {}};
+matrices::Csr<double> squared(const matrices::Csr<float>& matrix, std::int64_t rows) {
+  matrices::Csr<double> product{rows, matrix.cols, {0}, {}, {}};
   for (std::int64_t row = 0; row < rows; ++row) {
-    std::map<std::int32_t, float> sums;
+    std::map<std::int32_t, double> sums;
     for (auto i = matrix.row_ptr[row]; i < matrix.row_ptr[row + 1]; ++i) {
       const std::int32_t k = matrix.col_idx[i];
       for (auto j = matrix.row_ptr[k]; j < matrix.row_ptr[k + 1]; ++j) {
-        const float term = matrix.values[i] * matrix.values[j];
-        sums[matrix.col_idx[j]] += term;
+        sums[matrix.col_idx[j]] +=
+            static_cast<double>(matrix.values[i]) * static_cast<double>(matrix.values[j]);
       }
     }
     for (const auto& [column, value] : sums) {
@@ -63,7 +63,7 @@ matrices::Csr<float> squared(const matrices::Csr<float>& matrix, std::int64_t ro
 template <int Threads>
 void expect_plain_result(const matrices::Csr<float>& matrix, ClusterOptions options) {
   constexpr std::int64_t most_rows = 24;
-  const matrices::Csr<float> expanded = squared(matrix, std::min(matrix.rows, most_rows));
+  const matrices::Csr<double> expanded = squared(matrix, std::min(matrix.rows, most_rows));
   const std::vector<std::uint32_t> columns(expanded.col_idx.begin(), expanded.col_idx.end());
   const ExpandedRows rows{expanded.rows, expanded.nnz(), expanded.row_ptr.data(), columns.data(),
                           expanded.values.data()};
@@ -80,17 +80,18 @@ void expect_plain_result(const matrices::Csr<float>& matrix, ClusterOptions opti
   matrices::Csr<float> found{expanded.rows, expanded.cols, {0}, {}, {}};
   for (const std::int64_t count : counts) found.row_ptr.push_back(found.row_ptr.back() + count);
   std::vector<std::uint32_t> found_columns(found.row_ptr.back());
-  found.values.resize(found.row_ptr.back());
+  std::vector<double> found_values(found.row_ptr.back());
   for (unsigned block = 0; block < expanded.rows; ++block) {
     cuda_on_host::run_block(
         Threads,
         [&] {
           apply_rules_kernel<Threads>(rows, rule, rules.data(), found.row_ptr.data(),
-                                      found_columns.data(), found.values.data());
+                                      found_columns.data(), found_values.data());
         },
         block);
   }
   found.col_idx.assign(found_columns.begin(), found_columns.end());
+  found.values.assign(found_values.begin(), found_values.end());
 
   options.max_iterations = 1;
   Limit expected = plain_limit(matrix, options);

@@ -22,12 +22,19 @@ namespace {
 using spgemm::cuda::DeviceCsr;
 using spgemm::cuda::DeviceCsrView;
 using spgemm::cuda::view;
-using Matrix = DeviceCsr<float>;
-using Entries = spgemm::cuda::DeviceEntries<float, std::uint32_t>;
+using Matrix = DeviceCsr<double>;
+using Entries = spgemm::cuda::DeviceEntries<double, std::uint32_t>;
 
-/// Bytes of an unpruned block of rows, for each of its products: an entry of 8 bytes if all columns
-/// differ, and the work space of the product.
-constexpr std::uint64_t bytes_per_product = 16;
+/// Bytes of an unpruned block of rows, for each of its products: an entry of 12 bytes if all
+/// columns differ, and the work space of the product.
+constexpr std::uint64_t bytes_per_product = 24;
+
+/// The matrix with values of another type.
+template <class To, class From>
+matrices::Csr<To> with_values(const matrices::Csr<From>& matrix) {
+  return {matrix.rows, matrix.cols, matrix.row_ptr, matrix.col_idx,
+          std::vector<To>(matrix.values.begin(), matrix.values.end())};
+}
 
 /// The matrices of a clustering on the device, on the stream of the call.
 class Clustering {
@@ -37,7 +44,8 @@ class Clustering {
       : context_(context),
         expansion_(context),
         rule_(options),
-        matrix_(spgemm::cuda::to_device<std::uint32_t>(matrix, context.stream)),
+        matrix_(
+            spgemm::cuda::to_device<std::uint32_t>(with_values<double>(matrix), context.stream)),
         chaos_(1, context.stream) {
     expansion_.report = nullptr;  // its phases are those of a single product
     expansion_.progress = {};
@@ -82,13 +90,13 @@ class Clustering {
   [[nodiscard]] std::int64_t products() const { return products_; }
   [[nodiscard]] std::int64_t nnz() const { return matrix_.nnz(); }
   [[nodiscard]] matrices::Csr<float> matrix() const {
-    return spgemm::cuda::to_host<std::int32_t>(matrix_);
+    return with_values<float>(spgemm::cuda::to_host<std::int32_t>(matrix_));
   }
 
  private:
   /// Rows first .. last - 1 of the matrix times itself.
   [[nodiscard]] Matrix expand(std::int64_t first, std::int64_t last) const {
-    const DeviceCsrView<float> all = view(matrix_);
+    const DeviceCsrView<double> all = view(matrix_);
     if (last - first == all.rows)
       return spgemm::cuda::multiply_on_device(expansion_, all, all, context_.stream);
     std::vector<std::int64_t> ends(1);
@@ -101,12 +109,12 @@ class Clustering {
     DeviceBuffer<std::int64_t> row_ptr(last - first + 1, context_.stream);
     spgemm::cuda::shift_offsets(all.row_ptr + first, -begins[0], row_ptr.data(), last - first + 1,
                                 context_.stream);
-    const DeviceCsrView<float> part{last - first,
-                                    all.cols,
-                                    ends[0] - begins[0],
-                                    row_ptr.data(),
-                                    all.col_idx + begins[0],
-                                    all.values + begins[0]};
+    const DeviceCsrView<double> part{last - first,
+                                     all.cols,
+                                     ends[0] - begins[0],
+                                     row_ptr.data(),
+                                     all.col_idx + begins[0],
+                                     all.values + begins[0]};
     return spgemm::cuda::multiply_on_device(expansion_, part, all, context_.stream);
   }
 
@@ -129,7 +137,7 @@ class Clustering {
     check_cuda(cudaStreamSynchronize(stream));
     Entries kept;
     kept.col_idx = DeviceBuffer<std::uint32_t>(nnz, stream);
-    kept.values = DeviceBuffer<float>(nnz, stream);
+    kept.values = DeviceBuffer<double>(nnz, stream);
     apply_rules(all, rule_, rules.data(), begins.data(), kept.col_idx.data(), kept.values.data(),
                 stream);
     return kept;

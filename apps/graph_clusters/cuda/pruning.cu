@@ -27,7 +27,7 @@ void find_rules(const ExpandedRows& rows, const PruningRule& rule, RowRule* rule
 }
 
 void apply_rules(const ExpandedRows& rows, const PruningRule& rule, const RowRule* rules,
-                 const std::int64_t* begins, std::uint32_t* columns, float* values,
+                 const std::int64_t* begins, std::uint32_t* columns, double* values,
                  cudaStream_t stream) {
   if (rows.rows == 0) return;
   const auto blocks = static_cast<unsigned int>(rows.rows);

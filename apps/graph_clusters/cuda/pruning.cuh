@@ -30,14 +30,14 @@ class RowBlock {
     unsigned int in;      ///< values with this digit
   };
 
-  __device__ RowBlock(Shared& shared, const float* values, std::int64_t size)
+  __device__ RowBlock(Shared& shared, const double* values, std::int64_t size)
       : shared_(shared), values_(values), size_(size) {}
 
   /// Sum of of(value) over all entries, for all threads.
   template <class Number, class Of>
   __device__ Number sum(const Of& of) {
     Number mine = 0;
-    for (std::int64_t i = threadIdx.x; i < size_; i += Threads) mine += of(values_[i]);
+    for (std::int64_t i = threadIdx.x; i < size_; i += Threads) mine += of(entry(i));
     return prefix_sum_in_block<Threads / 32>(mine, reinterpret_cast<Number*>(shared_.warp_sums))
         .total;
   }
@@ -47,7 +47,7 @@ class RowBlock {
   }
   __device__ float greatest() {
     float mine = 0;
-    for (std::int64_t i = threadIdx.x; i < size_; i += Threads) mine = max(mine, values_[i]);
+    for (std::int64_t i = threadIdx.x; i < size_; i += Threads) mine = max(mine, entry(i));
     mine = max_in_warp(mine);
     auto* const of_warps = reinterpret_cast<float*>(shared_.warp_sums);
     if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = mine;
@@ -71,9 +71,10 @@ class RowBlock {
       for (int i = threadIdx.x; i < digits; i += Threads) shared_.histogram[i] = 0;
       __syncthreads();
       for (std::int64_t i = threadIdx.x; i < size_; i += Threads) {
-        const unsigned int bits = __float_as_uint(values_[i]);
+        const float value = entry(i);
+        const unsigned int bits = __float_as_uint(value);
         const bool matches = shift == 32 - digit_bits || bits >> (shift + digit_bits) == prefix;
-        if (matches && values_[i] >= least)
+        if (matches && value >= least)
           atomicAdd(&shared_.histogram[bits >> shift & (digits - 1)], 1U);
       }
       __syncthreads();
@@ -91,6 +92,8 @@ class RowBlock {
   }
 
  private:
+  __device__ float entry(std::int64_t i) const { return static_cast<float>(values_[i]); }
+
   /// One warp finds the digit of the wanted-th largest value. Lane l adds up eight digits.
   __device__ void find_digit(unsigned int wanted) {
     constexpr int per_lane = digits / 32;
@@ -112,7 +115,7 @@ class RowBlock {
   }
 
   Shared& shared_;
-  const float* values_;
+  const double* values_;
   std::int64_t size_;
 };
 
@@ -175,7 +178,7 @@ __global__ void __launch_bounds__(Threads)
 template <int Threads>
 __global__ void __launch_bounds__(Threads)
     apply_rules_kernel(ExpandedRows all, PruningRule pruning, const RowRule* rules,
-                       const std::int64_t* begins, std::uint32_t* columns, float* values) {
+                       const std::int64_t* begins, std::uint32_t* columns, double* values) {
   __shared__ int warp_sums[Threads / 32];
   const std::int64_t begin = all.row_ptr[blockIdx.x];
   const std::int64_t end = all.row_ptr[blockIdx.x + 1];
@@ -184,7 +187,7 @@ __global__ void __launch_bounds__(Threads)
   std::int64_t equal_before = 0;
   for (std::int64_t first = begin; first < end; first += Threads) {
     const std::int64_t i = first + threadIdx.x;
-    const float value = i < end ? all.values[i] : 0;
+    const float value = i < end ? static_cast<float>(all.values[i]) : 0;
     bool kept = value > rule.limit;
     if (rule.equal == all_equal) {
       kept = value >= rule.limit;
@@ -199,7 +202,7 @@ __global__ void __launch_bounds__(Threads)
     const auto places = prefix_sum_in_block<Threads / 32>(kept ? 1 : 0, warp_sums);
     if (kept) {
       columns[to + places.before] = all.columns[i];
-      values[to + places.before] = scaled;
+      values[to + places.before] = static_cast<double>(scaled);
     }
     to += places.total;
   }

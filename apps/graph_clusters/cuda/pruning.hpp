@@ -37,13 +37,13 @@ struct PruningRule {
   double recover_below;
 };
 
-/// Rows of an expanded matrix on the device.
+/// Rows of an expanded matrix on the device: sums of doubles, each of which is rounded to the entry.
 struct ExpandedRows {
   std::int64_t rows;
   std::int64_t nnz;
   const std::int64_t* row_ptr;
   const std::uint32_t* columns;
-  const float* values;
+  const double* values;
 };
 
 /// Finds the rule of every row, and the number of entries that it leaves.
@@ -51,10 +51,11 @@ struct ExpandedRows {
 void find_rules(const ExpandedRows& rows, const PruningRule& rule, RowRule* rules,
                 std::int64_t* counts, unsigned long long* chaos, cudaStream_t stream);
 
-/// Writes what the rules leave of every row, inflated, in order of columns.
+/// Writes what the rules leave of every row, inflated, in order of columns. The values are floats,
+/// stored as the next product takes them.
 /// \param begins  of each row in the output
 void apply_rules(const ExpandedRows& rows, const PruningRule& rule, const RowRule* rules,
-                 const std::int64_t* begins, std::uint32_t* columns, float* values,
+                 const std::int64_t* begins, std::uint32_t* columns, double* values,
                  cudaStream_t stream);
 
 /// products[i] = number of products of row i of the matrix times itself.

@@ -25,7 +25,9 @@ namespace {
 /// Memory of all rows, within the budget of the context.
 class RowMemory {
  public:
-  explicit RowMemory(const HostContext& context) : context_(context) {}
+  /// \param work_space  bytes that count as well
+  RowMemory(const HostContext& context, std::uint64_t work_space)
+      : context_(context), held_(work_space) {}
 
   /// \throws Error (out_of_memory)
   [[nodiscard]] HostArray<Entry> allocate(std::int64_t entries) {
@@ -43,7 +45,7 @@ class RowMemory {
  private:
   static constexpr std::uint64_t step = std::uint64_t{1} << 27;
   const HostContext& context_;
-  std::atomic<std::uint64_t> held_ = 0;
+  std::atomic<std::uint64_t> held_;
 };
 
 /// Storage for rows in the order in which one thread computes them. Kept from iterand to iterand.
@@ -103,7 +105,7 @@ class Clustering {
   Clustering(const HostContext& context, const matrices::Csr<float>& matrix,
              const ClusterOptions& options)
       : context_(context),
-        memory_(context),
+        memory_(context, host_threads() * RowGroup::bytes(matrix.rows)),
         current_(memory_, matrix.rows),
         next_(memory_, matrix.rows),
         nnz_(matrix.nnz()),

@@ -33,8 +33,8 @@ struct Row {
 inline constexpr int lanes = 8;
 
 /// A value of each row of a group.
-struct alignas(32) Lanes {
-  float of[lanes];
+struct alignas(64) Lanes {
+  double of[lanes];
 };
 
 /// Columns of a byte of the summary of marks.
@@ -47,7 +47,7 @@ template <bool Summarised>
                                                  std::uint8_t* lines) {
   for (std::int64_t i = 0; i < size; ++i) {
     const std::int64_t column = entries[i].column;
-    const float value = entries[i].value;
+    const auto value = static_cast<double>(entries[i].value);
     Lanes& sum = sums[column];
     for (int l = 0; l < lanes; ++l) sum.of[l] += factors.of[l] * value;
     marks[column] = 1;
@@ -58,12 +58,28 @@ template <bool Summarised>
 template <bool Summarised>
 SORTIE_TARGET_AVX2 void add_row_avx2(const Entry* entries, std::int64_t size, const Lanes& factors,
                                      Lanes* sums, std::uint8_t* marks, std::uint8_t* lines) {
-  const __m256 mine = _mm256_load_ps(factors.of);
+  const __m256d low = _mm256_load_pd(factors.of);
+  const __m256d high = _mm256_load_pd(factors.of + 4);
   for (std::int64_t i = 0; i < size; ++i) {
     const std::int64_t column = entries[i].column;
-    float* const sum = sums[column].of;
-    const __m256 products = _mm256_mul_ps(mine, _mm256_broadcast_ss(&entries[i].value));
-    _mm256_store_ps(sum, _mm256_add_ps(_mm256_load_ps(sum), products));
+    double* const sum = sums[column].of;
+    const __m256d value = _mm256_set1_pd(static_cast<double>(entries[i].value));
+    _mm256_store_pd(sum, _mm256_add_pd(_mm256_load_pd(sum), _mm256_mul_pd(low, value)));
+    _mm256_store_pd(sum + 4, _mm256_add_pd(_mm256_load_pd(sum + 4), _mm256_mul_pd(high, value)));
+    marks[column] = 1;
+    if constexpr (Summarised) lines[static_cast<std::size_t>(column) / columns_per_line] = 1;
+  }
+}
+template <bool Summarised>
+SORTIE_TARGET_AVX512 void add_row_avx512(const Entry* entries, std::int64_t size,
+                                         const Lanes& factors, Lanes* sums, std::uint8_t* marks,
+                                         std::uint8_t* lines) {
+  const __m512d mine = _mm512_load_pd(factors.of);
+  for (std::int64_t i = 0; i < size; ++i) {
+    const std::int64_t column = entries[i].column;
+    double* const sum = sums[column].of;
+    const __m512d value = _mm512_set1_pd(static_cast<double>(entries[i].value));
+    _mm512_store_pd(sum, _mm512_add_pd(_mm512_load_pd(sum), _mm512_mul_pd(mine, value)));
     marks[column] = 1;
     if constexpr (Summarised) lines[static_cast<std::size_t>(column) / columns_per_line] = 1;
   }
@@ -76,10 +92,10 @@ SORTIE_TARGET_AVX2 void add_row_avx2(const Entry* entries, std::int64_t size, co
 /// it is multiplied by a vector of these entries, and added to a vector of sums. Rows of one cluster
 /// have many columns in common, and no sum needs a gather or a scatter. A lane without an entry k
 /// adds 0, which changes no sum: each sum receives its products in the order of k, whatever rows
-/// are in the group.
+/// are in the group. A sum of doubles, whose products are exact, is rounded to an entry.
 ///
 /// Work space, in order of size:
-///   sums_    columns        8 float  sums of each column; 0 between groups
+///   sums_    columns        8 double sums of each column; 0 between groups
 ///   slots_   columns        int32    index of the factors of a k; -1 between groups
 ///   marks_   columns        byte     1 for columns with a sum; 0 between groups
 ///   lines_   columns / 512  byte     1 for lines of marks_ that are not zero; only for groups with
@@ -97,6 +113,11 @@ class RowGroup {
     slots_.assign(columns, -1);
     lines_.assign((columns + columns_per_line - 1) / columns_per_line, 0);
     marks_.assign(lines_.size() * columns_per_line, 0);
+  }
+
+  /// Bytes of the work space that does not depend on the rows.
+  static std::uint64_t bytes(std::int64_t columns) {
+    return columns * (sizeof(Lanes) + sizeof(std::int32_t) + sizeof(std::uint8_t));
   }
 
   /// Computes the rows with these numbers, at most `lanes`.
@@ -149,7 +170,7 @@ class RowGroup {
           factors_.push_back(Lanes{});
           steps += matrix[k].size;
         }
-        factors_[slots_[k]].of[l] = value;
+        factors_[slots_[k]].of[l] = static_cast<double>(value);
         products_ += matrix[k].size;
       }
     }
@@ -171,7 +192,12 @@ class RowGroup {
       const Row& row = matrix[terms_[i]];
       const Lanes& factors = factors_[std::exchange(slots_[terms_[i]], -1)];
 #ifdef SORTIE_HAVE_VECTOR_UNITS
-      if (unit_ != VectorUnit::baseline) {
+      if (unit_ == VectorUnit::avx512) {
+        add_row_avx512<Summarised>(row.entries, row.size, factors, sums_.get(), marks_.data(),
+                                   lines_.data());
+        continue;
+      }
+      if (unit_ == VectorUnit::avx2) {
         add_row_avx2<Summarised>(row.entries, row.size, factors, sums_.get(), marks_.data(),
                                  lines_.data());
         continue;
@@ -228,7 +254,8 @@ class RowGroup {
       const Lanes& sum = sums_[column];
       for (unsigned left = lanes_from(least, sum) & wanted; left != 0; left &= left - 1) {
         const int l = std::countr_zero(left);
-        kept_[l * stride + kept_sizes_[l]++] = {static_cast<std::int32_t>(column), sum.of[l]};
+        kept_[l * stride + kept_sizes_[l]++] = {static_cast<std::int32_t>(column),
+                                                static_cast<float>(sum.of[l])};
       }
     }
   }
@@ -239,13 +266,15 @@ class RowGroup {
     if (unit_ != VectorUnit::baseline) return lanes_from_avx2(least, sum);
 #endif
     unsigned bits = 0;
-    for (int l = 0; l < lanes; ++l) bits |= sum.of[l] >= least ? 1U << l : 0U;
+    for (int l = 0; l < lanes; ++l) bits |= static_cast<float>(sum.of[l]) >= least ? 1U << l : 0U;
     return bits;
   }
 #ifdef SORTIE_HAVE_VECTOR_UNITS
   SORTIE_TARGET_AVX2 static unsigned lanes_from_avx2(float least, const Lanes& sum) {
-    return static_cast<unsigned>(_mm256_movemask_ps(
-        _mm256_cmp_ps(_mm256_load_ps(sum.of), _mm256_set1_ps(least), _CMP_GE_OQ)));
+    const __m256 values = _mm256_set_m128(_mm256_cvtpd_ps(_mm256_load_pd(sum.of + 4)),
+                                          _mm256_cvtpd_ps(_mm256_load_pd(sum.of)));
+    return static_cast<unsigned>(
+        _mm256_movemask_ps(_mm256_cmp_ps(values, _mm256_set1_ps(least), _CMP_GE_OQ)));
   }
 #endif
 
