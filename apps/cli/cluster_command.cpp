@@ -26,8 +26,8 @@ struct ClusterCommand {
   bool verify = false;
 };
 
-/// Chooses by the first product. Those that follow have some hundred times as many products, each of
-/// which takes the host an eighth of the time: rows of one cluster are computed together.
+/// Chooses by the first product. Those that follow have some hundred times as many products, each
+/// of which takes the host an eighth of the time: rows of one cluster are computed together.
 void choose_backend(Job& job, const matrices::Csr<double>& graph) {
   if (!job.may_choose_backend()) return;
   constexpr std::int64_t work = 16;

@@ -69,27 +69,28 @@ template <matrices::Index Idx>
 /// Clusters of a graph by Markov clustering: random steps through the graph stay within a cluster.
 ///
 /// Each vertex gets a loop that weighs as much as its heaviest edge (1 without edges), and rows are
-/// scaled to the sum 1. Then expansion (the matrix times itself), pruning, and inflation (each entry
-/// to the power of `inflation`, rows scaled to the sum 1) alternate until every row consists of
-/// equal entries: until (max - sum of squares) * entries of each pruned row is below 1e-4. A vertex
-/// belongs to the cluster of the columns of its row; if these are of several clusters, to that of
-/// the least vertex which is in no other. Clusters are sorted by descending size, those of one size by the least member.
+/// scaled to the sum 1. Then expansion (the matrix times itself), pruning, and inflation (each
+/// entry to the power of `inflation`, rows scaled to the sum 1) alternate until every row consists
+/// of equal entries: until (max - sum of squares) * entries of each pruned row is below 1e-4. A
+/// vertex belongs to the cluster of the columns of its row; if these are of several clusters, to
+/// that of the least vertex which is in no other. Clusters are sorted by descending size, those of
+/// one size by the least member.
 ///
-/// The matrix has single precision, as in `mcl`. Sums of products, of rows and of powers have double
-/// precision, so that equal flows remain equal whatever the order of vertices. Entries below 2^-63
-/// after inflation are removed even without pruning: products of the others are normal numbers. The
-/// result does not depend on the number of threads.
+/// The matrix has single precision, as in `mcl`. Sums of products, of rows and of powers have
+/// double precision, so that equal flows remain equal whatever the order of vertices. Entries below
+/// 2^-63 after inflation are removed even without pruning: products of the others are normal
+/// numbers. The result does not depend on the number of threads.
 ///
 /// \param context  backend, device, threads; memory budget of the matrices; progress: "clustering"
 ///                 in iterations; report: figures "iterations", "products", "nnz_most"; phases
 ///                 "expansion" and "interpretation"
 /// \param graph    symmetric, as from undirected_graph()
-/// \throws Error (usage)         inflation is not above 1, or a limit of the pruning is out of range
+/// \throws Error (usage)         inflation is not above 1, or a limit is out of range
 /// \throws Error (input)         the graph is not square; a weight is negative or not finite
 /// \throws Error (out_of_memory) the matrices do not fit the budget
 /// Complexity: O(sum over entries (i, k) of the entries of row k) per iteration; with pruning, at
-/// most 4 * recover_top^2 per vertex. Memory: 8 bytes per entry of two matrices (CUDA: 12, and blocks
-/// of unpruned rows within the budget), and 69 bytes per vertex and host thread.
+/// most 4 * recover_top^2 per vertex. Memory: 8 bytes per entry of two matrices (CUDA: 12, and
+/// blocks of unpruned rows within the budget), and 69 bytes per vertex and host thread.
 /// Source: van Dongen: Graph Clustering Via a Discrete Uncoupling Process (SIAM Journal on Matrix
 /// Analysis and Applications 2008).
 [[nodiscard]] SORTIE_API Clusters find_clusters(const Context& context,
@@ -107,10 +108,10 @@ struct NamedGraph {
   std::vector<std::string> labels;  ///< empty: vertices are numbered from 1
 };
 
-/// Reads an undirected graph: a matrix (Matrix Market, or .npz of SciPy), or lines of two labels and
-/// a weight (1 if it is missing), separated by blanks. Lines may be empty or begin with '#'. Labels
-/// are numbered as they appear. Plain text, gzip or zstd, recognised by content; "-" is standard
-/// input.
+/// Reads an undirected graph: a matrix (Matrix Market, or .npz of SciPy), or lines of two labels
+/// and a weight (1 if it is missing), separated by blanks. Lines may be empty or begin with '#'.
+/// Labels are numbered as they appear. Plain text, gzip or zstd, recognised by content; "-" is
+/// standard input.
 /// \throws Error (input) as read_matrix_market() and undirected_graph(); "FILE:LINE: ..." for a line
 ///         of another form, and for a weight that is negative or not a finite number
 [[nodiscard]] SORTIE_API NamedGraph read_graph(const HostContext& context, const std::string& path);

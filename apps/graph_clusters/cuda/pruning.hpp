@@ -37,7 +37,8 @@ struct PruningRule {
   double recover_below;
 };
 
-/// Rows of an expanded matrix on the device: sums of doubles, each of which is rounded to the entry.
+/// Rows of an expanded matrix on the device: sums of doubles, each of which is rounded to the
+/// entry.
 struct ExpandedRows {
   std::int64_t rows;
   std::int64_t nnz;

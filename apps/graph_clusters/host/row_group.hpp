@@ -89,10 +89,10 @@ SORTIE_TARGET_AVX512 void add_row_avx512(const Entry* entries, std::int64_t size
 /// Computes rows of the next iterand, 8 at a time; for one thread.
 ///
 /// An entry (k, column) of the matrix is read once for all rows of the group that have an entry k:
-/// it is multiplied by a vector of these entries, and added to a vector of sums. Rows of one cluster
-/// have many columns in common, and no sum needs a gather or a scatter. A lane without an entry k
-/// adds 0, which changes no sum: each sum receives its products in the order of k, whatever rows
-/// are in the group. A sum of doubles, whose products are exact, is rounded to an entry.
+/// it is multiplied by a vector of these entries, and added to a vector of sums. Rows of one
+/// cluster have many columns in common, and no sum needs a gather or a scatter. A lane without an
+/// entry k adds 0, which changes no sum: each sum receives its products in the order of k, whatever
+/// rows are in the group. A sum of doubles, whose products are exact, is rounded to an entry.
 ///
 /// Work space, in order of size:
 ///   sums_    columns        8 double sums of each column; 0 between groups
