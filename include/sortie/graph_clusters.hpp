@@ -112,8 +112,8 @@ struct NamedGraph {
 /// and a weight (1 if it is missing), separated by blanks. Lines may be empty or begin with '#'.
 /// Labels are numbered as they appear. Plain text, gzip or zstd, recognised by content; "-" is
 /// standard input.
-/// \throws Error (input) as read_matrix_market() and undirected_graph(); "FILE:LINE: ..." for a line
-///         of another form, and for a weight that is negative or not a finite number
+/// \throws Error (input) as read_matrix_market() and undirected_graph(); "FILE:LINE: ..." for a
+///         line of another form, and for a weight that is negative or not a finite number
 [[nodiscard]] SORTIE_API NamedGraph read_graph(const HostContext& context, const std::string& path);
 
 /// Writes a line for each cluster, its members separated by tabs.
