@@ -28,11 +28,12 @@ struct MatrixText {
     }
     bytes = read_all(path, 0, threads_of(context));
     timer.set_bytes(bytes.size);
-    if (starts_as_npz(bytes.span())) {
-      open_npz(NpzFile(name, std::move(bytes)));
-    } else {
-      header = parse_matrix_market_header(name, bytes.span());
-    }
+    open();
+  }
+  /// The same of a file that has been read.
+  MatrixText(std::string name_of_file, ByteBuffer content)
+      : name(std::move(name_of_file)), bytes(std::move(content)) {
+    open();
   }
 
   /// Parses the text, or loads the arrays, and frees them.
@@ -51,6 +52,14 @@ struct MatrixText {
   MatrixMarketHeader header;   ///< of an .npz file: what it would be
 
  private:
+  void open() {
+    if (starts_as_npz(bytes.span())) {
+      open_npz(NpzFile(name, std::move(bytes)));
+    } else {
+      header = parse_matrix_market_header(name, bytes.span());
+    }
+  }
+
   void open_npz(NpzFile file) {
     const NpzHeader& found = file.header();
     header.field = found.complex ? Field::complex : Field::real;

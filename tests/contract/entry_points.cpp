@@ -13,6 +13,7 @@
 #include "sortie/burrows_wheeler.hpp"
 #include "sortie/documents.hpp"
 #include "sortie/fasta.hpp"
+#include "sortie/graph_clusters.hpp"
 #include "sortie/lcp.hpp"
 #include "sortie/matrix_market.hpp"
 #include "sortie/npz.hpp"
@@ -54,6 +55,8 @@ struct Operands {
   Matrix matrix = matrices::erdos_renyi<double>(3000, 3000, 8, 1);
   matrices::Pattern<> pattern{matrix.rows, matrix.cols, matrix.row_ptr, matrix.col_idx};
   std::string matrix_file = folder.write("in.mtx", text_of(matrix));
+  Matrix graph = groups_of_vertices();
+  std::string edge_file = folder.write("in.edges", edges_of(graph));
   std::string npz_file = folder.write("in.npz", npz_of(matrix));
 
   NamedText text = joined("", {random_letters(30000, 4, 'A', 1), random_letters(9000, 4, 'A', 2)});
@@ -76,6 +79,27 @@ struct Operands {
       for (auto i = matrix.row_ptr[row]; i < matrix.row_ptr[row + 1]; ++i) {
         text += fmt::format("{} {} {}\n", row + 1, matrix.col_idx[i] + 1, matrix.values[i]);
       }
+    }
+    return text;
+  }
+  /// A graph of groups of ten vertices, each joined with all of its group.
+  static Matrix groups_of_vertices() {
+    Matrix graph{3000, 3000, {0}, {}, {}};
+    for (std::int32_t row = 0; row < 3000; ++row) {
+      for (std::int32_t column = row / 10 * 10; column < row / 10 * 10 + 10; ++column) {
+        if (column == row) continue;
+        graph.col_idx.push_back(column);
+        graph.values.push_back(1 + (row + column) % 7);
+      }
+      graph.row_ptr.push_back(graph.nnz());
+    }
+    return graph;
+  }
+  static std::string edges_of(const Matrix& graph) {
+    std::string text;
+    for (std::int64_t row = 0; row < graph.rows; ++row) {
+      for (auto i = graph.row_ptr[row]; i < graph.row_ptr[row + 1]; ++i)
+        text += fmt::format("v{} v{} {}\n", row, graph.col_idx[i], graph.values[i]);
     }
     return text;
   }
@@ -247,6 +271,30 @@ std::vector<EntryPoint> rows_of_matrices() {
              return hash(c);
            },
        .phases = {"filter"}},
+  };
+}
+
+std::vector<EntryPoint> rows_of_graph_clusters() {
+  return {
+      {.name = "undirected_graph",
+       .call =
+           [](const Context& context) {
+             return hash(graphs::undirected_graph(context, operands().graph, "graph"));
+           },
+       .phases = {}},
+      {.name = "find_clusters",
+       .call =
+           [](const Context& context) {
+             const graphs::Clusters clusters = graphs::find_clusters(context, operands().graph);
+             return hash(clusters.members, hash(clusters.begins));
+           },
+       .phases = {"expansion", "interpretation"}},
+      {.name = "read_graph of lines",
+       .call =
+           [](const Context& context) {
+             return hash(graphs::read_graph(context, operands().edge_file).graph);
+           },
+       .phases = {"read", "parse"}},
   };
 }
 
@@ -422,7 +470,7 @@ std::vector<EntryPoint> rows_of_suffix_arrays() {
 const std::vector<EntryPoint>& entry_points() {
   static const std::vector<EntryPoint> rows = [] {
     std::vector<EntryPoint> all = rows_of_matrices();
-    for (auto& more : {rows_of_sorts(), rows_of_suffix_arrays()}) {
+    for (auto& more : {rows_of_graph_clusters(), rows_of_sorts(), rows_of_suffix_arrays()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     return all;

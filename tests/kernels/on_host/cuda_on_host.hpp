@@ -263,6 +263,16 @@ inline unsigned int __umulhi(unsigned int a, unsigned int b) {
   return static_cast<unsigned int>(std::uint64_t{a} * b >> 32);
 }
 
+inline unsigned int __float_as_uint(float value) {
+  return static_cast<unsigned int>(cuda_on_host::bits_of(value));
+}
+inline float __uint_as_float(unsigned int bits) {
+  return cuda_on_host::value_of<float>(bits);
+}
+inline long long __double_as_longlong(double value) {
+  return static_cast<long long>(cuda_on_host::bits_of(value));
+}
+
 template <class T, class U>
 T atomicAdd(T* at, U value) {
   return std::atomic_ref<T>(*at).fetch_add(static_cast<T>(value));
