@@ -355,6 +355,7 @@ void show_estimate(Job& job, const SpgemmCommand& command, const Operands<Value,
 
 /// Multiplies the operands as the command line asks for, and writes and reports the product.
 void run_spgemm(Job& job, const SpgemmCommand& command) {
+  if (!command.galerkin.empty()) return run_galerkin(job, command);
   if (job_ranks() != nullptr) return run_spgemm_on_ranks(*job_ranks(), job, command);
   if (command.gpus > 0 && !command.dry_run) return run_spgemm_on_devices(job, command);
   if (command.path_a == "-" && command.path_b == "-")
@@ -405,8 +406,14 @@ Command add_spgemm_command(CLI::App& program) {
                    "Matrix Market file, plain, gzip or zstd, or sparse matrix of SciPy (.npz); -: "
                    "standard input")
       ->required();
-  parser->add_option("B", command->path_b, "Second factor (default: A)");
-  parser->add_flag("--transpose-b", command->transpose_b, "Multiply by the transpose of B");
+  auto* path_b = parser->add_option("B", command->path_b, "Second factor (default: A)");
+  auto* transpose_b =
+      parser->add_flag("--transpose-b", command->transpose_b, "Multiply by the transpose of B");
+  auto* galerkin = parser
+                       ->add_option("--galerkin", command->galerkin,
+                                    "Compute C = P^T * A * P with P from this file")
+                       ->excludes(path_b)
+                       ->excludes(transpose_b);
   parser->add_option(
       "-o,--output", command->output,
       "Write C to this Matrix Market file (-: standard output), or NAME.npz for SciPy");
@@ -431,7 +438,8 @@ Command add_spgemm_command(CLI::App& program) {
                  "Compute only the structure of C, written as a pattern; values are not used")
       ->excludes(precision)
       ->excludes(dry_run)
-      ->excludes(drop_zeros);
+      ->excludes(drop_zeros)
+      ->excludes(galerkin);
   Command made = make_command(parser, command, run_spgemm);
   made.runs_on_ranks = true;
   return made;

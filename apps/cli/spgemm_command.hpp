@@ -23,6 +23,7 @@ struct SpgemmCommand {
   CommonOptions common;
   std::string path_a;
   std::string path_b;
+  std::string galerkin;  ///< P of C = P^T * A * P
   std::string output;
   bool transpose_b = false;
   std::string precision = "auto";
@@ -118,6 +119,9 @@ std::int64_t drop_and_verify(const Job& job, const SpgemmCommand& command,
 /// \param where  for the summary, e.g. "2 GPUs"; empty: ranks of an MPI job
 void run_spgemm_on_ranks(cluster::Ranks& ranks, Job& job, const SpgemmCommand& command,
                          const std::string& where = {});
+
+/// The command with --galerkin.
+void run_galerkin(Job& job, const SpgemmCommand& command);
 
 /// The command on --gpus devices of this process, a rank each.
 void run_spgemm_on_devices(Job& job, const SpgemmCommand& command);

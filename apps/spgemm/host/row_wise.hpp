@@ -254,6 +254,9 @@ class RowWiseProduct {
   // full row and the identity, with 1.5 products an entry, spent half of the time on them.
   static constexpr std::int64_t min_products_per_entry = 4;
 
+  template <Scalar, Index>
+  friend class GalerkinProduct;  // plans the rows of R * A
+
   /// The work space of all threads that any plan has at most.
   static std::uint64_t most_bytes(const ProductSize& size, std::int64_t rows_b) {
     const auto most = static_cast<std::uint64_t>(size.longest_row_products);
