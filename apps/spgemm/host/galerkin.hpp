@@ -72,14 +72,11 @@ class alignas(64) GalerkinRow {
   /// Appends row `row` of C. \return its entries \throws std::bad_alloc
   std::int64_t append(std::int64_t row, Entries& to) {
     std::int64_t n = 0;
-    for_each_term(row, [&](Idx column, Value term) {
-      if (used_[column] != 0) {
-        sums_[column] += term;
-      } else {
-        used_[column] = 1;
-        sums_[column] = term;
-        columns_[n++] = static_cast<Key>(column);
-      }
+    for_each_run(row, [&](Idx column, Value term) {
+      if (used_[column] != 0) return sums_[column] + term;
+      used_[column] = 1;
+      columns_[n++] = static_cast<Key>(column);
+      return term;
     });
     segsort::sort_segment(columns_.data(), static_cast<std::size_t>(n), scratch_.data());
     for (std::int64_t i = 0; i < n; ++i) {
@@ -93,7 +90,7 @@ class alignas(64) GalerkinRow {
   /// Writes the values of row `row`, whose columns are known. Not for an object that appends.
   void fill(std::int64_t row, const Idx* columns, std::int64_t entries, Value* to) {
     Value* const sums = sums_.data();
-    for_each_term(row, [&](Idx column, Value term) { sums[column] += term; });
+    for_each_run(row, [&](Idx column, Value term) { return sums[column] + term; });
     for (std::int64_t i = 0; i < entries; ++i)
       to[i] = std::exchange(sums[columns[i]], additive_identity<Value>());
   }
@@ -101,6 +98,28 @@ class alignas(64) GalerkinRow {
  private:
   static std::int64_t ra_length(const Operands& operands) {
     return std::min(operands.longest, operands.ra.b.cols);
+  }
+
+  /// Adds up the terms of row `row`. The sum of consecutive terms of one column, as of neighbours in
+  /// an aggregate, is kept in a register: their additions would wait for stores.
+  /// \param begin  begin(column, term) returns the sum of the column with the first of these terms
+  template <class Begin>
+  void for_each_run(std::int64_t row, const Begin& begin) {
+    Value unused{};
+    Value* place = &unused;
+    Value sum{};
+    Idx last = -1;
+    for_each_term(row, [&](Idx column, Value term) {
+      if (column == last) {
+        sum += term;
+        return;
+      }
+      *place = sum;
+      place = sums_.data() + column;
+      last = column;
+      sum = begin(column, term);
+    });
+    *place = sum;
   }
 
   /// Calls add(column, term) for every term of row `row`, in the order that galerkin.hpp defines.
@@ -161,11 +180,11 @@ class GalerkinProduct {
     space_.limit = work_space_budget(context, threads * space_.least);
     // Half of a thread's share is for what is not in the plan.
     bytes_ = plan_within(space_.limit / 2);
-    if (bytes_ > space_.limit) bytes_ = plan_within(0);
-    workers_ = static_cast<int>(
-        std::min<std::uint64_t>(threads, space_.limit / std::max<std::uint64_t>(1, bytes_)));
+    if (bytes_ + plan_.shared_bytes > space_.limit) bytes_ = plan_within(0);
+    workers_ = static_cast<int>(std::min<std::uint64_t>(
+        threads, (space_.limit - plan_.shared_bytes) / std::max<std::uint64_t>(1, bytes_)));
     space_.most = sizeof(std::int64_t) * (static_cast<std::uint64_t>(r.rows) + 1) +
-                  static_cast<std::uint64_t>(std::max(workers_, 1)) * bytes_;
+                  static_cast<std::uint64_t>(std::max(workers_, 1)) * bytes_ + plan_.shared_bytes;
   }
   GalerkinProduct(const GalerkinProduct&) = delete;
   GalerkinProduct& operator=(const GalerkinProduct&) = delete;
@@ -173,6 +192,7 @@ class GalerkinProduct {
   [[nodiscard]] const WorkSpace& space() const { return space_; }
 
   [[nodiscard]] Matrix multiply() {
+    build_words();
     const PhaseTimer timer(context_, "galerkin");
     const std::int64_t rows = operands_.ra.a.rows;
     Matrix c{rows, operands_.p.cols, {}, {}, {}};
@@ -196,6 +216,7 @@ class GalerkinProduct {
   }
 
   void new_values(Matrix& c) {
+    build_words();
     const PhaseTimer timer(context_, "galerkin");
     const std::vector<std::int64_t> cuts = blocks();
     for_each_block_of_rows(cuts, [&](Row& worker, std::int64_t block) {
@@ -226,6 +247,12 @@ class GalerkinProduct {
                                                    .longest_row_products = operands_.longest},
                                                   a.rows);
     return Row::bytes(operands_, plan_);
+  }
+
+  void build_words() {
+    if (operands_.one_entry) return;
+    const PhaseTimer analysis(context_, "analysis");
+    RowWiseProduct<Value, Idx>::build_words(operands_.ra, plan_, operands_.offsets.back(), true);
   }
 
   /// Calls body(worker, block) for all blocks of rows.
