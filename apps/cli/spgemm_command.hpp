@@ -25,6 +25,7 @@ struct SpgemmCommand {
   std::string path_b;
   std::string galerkin;  ///< P of C = P^T * A * P
   std::string output;
+  bool transpose_a = false;
   bool transpose_b = false;
   std::string precision = "auto";
   std::string algorithm = "auto";

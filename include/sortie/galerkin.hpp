@@ -77,7 +77,7 @@ template <matrices::Scalar Value, matrices::Index Idx>
 
 /// C = R * A * P or P^T * A * P on the host for operands whose values change while their structure
 /// stays the same, as in a time loop or in Newton's method. The constructor computes C; multiply()
-/// computes new values with the bits of galerkin(), without counting, sorting or allocating C.
+/// computes new values with the bits of galerkin(), without finding the columns of C again.
 ///
 ///     GalerkinPlan<double, std::int32_t> plan(context, a, p);
 ///     while (...) {

@@ -58,6 +58,24 @@ TEST_F(SpgemmCommand, MultipliesByTheTranspose) {
   EXPECT_EQ(read<double>("c.mtx"), expected);
 }
 
+// A^T * A = [1 0 2; 0 12.25 0; 2 0 4].
+TEST_F(SpgemmCommand, MultipliesTheTranspose) {
+  const Result result =
+      run({"spgemm", path("a.mtx"), "--transpose-a", "-o", path("c.mtx"), "--verify"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const matrices::Csr<double> expected{3, 3, {0, 2, 3, 5}, {0, 2, 1, 0, 2}, {1, 2, 12.25, 2, 4}};
+  EXPECT_EQ(read<double>("c.mtx"), expected);
+  // (B^T * A^T)^T = A * B.
+  const Result both = run({"spgemm", path("b.mtx"), path("a.mtx"), "--transpose-a", "--transpose-b",
+                           "-o", path("c.mtx"), "--verify"});
+  EXPECT_EQ(both.exit_code, 0) << both.err;
+  EXPECT_EQ(read<double>("c.mtx"), (matrices::Csr<double>{2, 2, {0, 1, 2}, {1, 0}, {7, 8}}));
+  expect_error(run({"spgemm", path("a.mtx"), path("b.mtx"), "--transpose-a"}), 1,
+               path("a.mtx") + " transposed, as read (2 x 3) and " + path("b.mtx") +
+                   " (3 x 2): found 2 columns and 3 rows, expected equal numbers");
+  EXPECT_EQ(run({"spgemm", path("a.mtx"), "--transpose-a", "--gpus", "1"}).exit_code, 2);
+}
+
 TEST_F(SpgemmCommand, SquaresOneFileAndShowsASummary) {
   const Result result = run({"spgemm", matrix("can___24.mtx"), "--verify"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -578,7 +596,7 @@ TEST_F(GalerkinCommand, RejectsWhatDoesNotFit) {
   EXPECT_EQ(
       run({"spgemm", "--galerkin", path("P.mtx"), path("A.mtx"), "--structure-only"}).exit_code, 2);
   expect_error(run({"spgemm", "--galerkin", path("P.mtx"), path("A.mtx"), "--algorithm", "essc"}),
-               2, "found --galerkin with --algorithm 'essc', expected auto");
+               2, "found --galerkin with --algorithm \"essc\", expected auto");
   expect_error(run({"spgemm", "--galerkin", "-", "-"}), 2,
                "found standard input for A and P, expected at least one file");
   EXPECT_EQ(run({"spgemm", "--galerkin", path("missing.mtx"), path("A.mtx")}).exit_code, 1);
