@@ -40,7 +40,7 @@ struct GalerkinOperands {
 ///   used_     n  bytes   1 for columns that have a sum; other sums are not read
 ///   columns_  n  Key     the columns of the row in the order of the products
 ///   scratch_  n  Key     scratch of the sort
-///   ra_row_, ra_columns_, ra_values_: a row of R * A, unless P has one entry in a row
+///   ra_row_, ra_  a row of R * A, unless P has one entry in a row
 template <Scalar Value, Index Idx>
 class alignas(64) GalerkinRow {
  public:
@@ -57,8 +57,9 @@ class alignas(64) GalerkinRow {
     resize_for_overwrite(scratch_, n);
     if (operands.one_entry) return;
     ra_row_.emplace(operands.ra, plan);
-    ra_columns_.resize(static_cast<std::size_t>(ra_length(operands)));
-    ra_values_.resize(static_cast<std::size_t>(ra_length(operands)));
+    const auto length = static_cast<std::size_t>(ra_length(operands));
+    // Columns of earlier rows stay behind the row: prefetches may read them.
+    ra_ = {1, operands.p.rows, {0, 0}, std::vector<Idx>(length), std::vector<Value>(length)};
   }
 
   static std::uint64_t bytes(const Operands& operands, const RowPlan& plan) {
@@ -126,10 +127,10 @@ class alignas(64) GalerkinRow {
   template <class Add>
   void for_each_term(std::int64_t row, const Add& add) {
     const Csr<Value, Idx>& p = operands_.p;
-    const std::int64_t* const begins = p.row_ptr.data();
-    const Idx* const columns = p.col_idx.data();
-    const Value* const values = p.values.data();
     if (operands_.one_entry) {
+      const std::int64_t* const begins = p.row_ptr.data();
+      const Idx* const columns = p.col_idx.data();
+      const Value* const values = p.values.data();
       for_each_product(operands_.ra.a, operands_.ra.b, row, [&](Idx l, Value product) {
         const std::int64_t i = begins[l];
         if (i != begins[l + 1]) add(columns[i], product * values[i]);
@@ -137,14 +138,9 @@ class alignas(64) GalerkinRow {
       return;
     }
     ra_row_->start_filling();
-    const auto capacity = static_cast<std::int64_t>(ra_columns_.size());
-    const std::int64_t n = ra_row_->fill(row, operands_.offsets[row + 1] - operands_.offsets[row],
-                                         ra_columns_.data(), ra_values_.data(), capacity);
-    for (std::int64_t k = 0; k < n; ++k) {
-      const std::int64_t l = ra_columns_[k];
-      const Value factor = ra_values_[k];
-      for (std::int64_t i = begins[l]; i < begins[l + 1]; ++i) add(columns[i], factor * values[i]);
-    }
+    ra_.row_ptr[1] = ra_row_->fill(row, operands_.offsets[row + 1] - operands_.offsets[row],
+                                   ra_.col_idx.data(), ra_.values.data(), ra_.nnz());
+    for_each_product(ra_, p, 0, add);
   }
 
   const Operands& operands_;
@@ -153,8 +149,7 @@ class alignas(64) GalerkinRow {
   std::vector<Key> columns_;
   std::vector<Key> scratch_;
   std::optional<RowWorker<Value, Idx>> ra_row_;
-  std::vector<Idx> ra_columns_;
-  std::vector<Value> ra_values_;
+  Csr<Value, Idx> ra_;  ///< one row, in arrays for the longest
 };
 
 /// C = R * A * P on all threads of the host.
@@ -177,7 +172,8 @@ class GalerkinProduct {
       operands_.one_entry = p.row_ptr[row + 1] - p.row_ptr[row] <= 1;
     const auto threads = static_cast<std::uint64_t>(host_threads());
     space_.least = plan_within(0);
-    space_.limit = work_space_budget(context, threads * space_.least);
+    const std::uint64_t most = RowWiseProduct<Value, Idx>::most_bytes(size_of_ra(), a.rows);
+    space_.limit = work_space_budget(context, 2 * (most + threads * space_.least));
     // Half of a thread's share is for what is not in the plan.
     bytes_ = plan_within(space_.limit / 2);
     if (bytes_ + plan_.shared_bytes > space_.limit) bytes_ = plan_within(0);
@@ -237,15 +233,16 @@ class GalerkinProduct {
     return cut_rows(operands_.offsets, products_per_block, rows_per_block);
   }
 
+  [[nodiscard]] ProductSize size_of_ra() const {
+    return {.cols = operands_.ra.b.cols,
+            .nnz_b = operands_.ra.b.nnz(),
+            .products = operands_.offsets.back(),
+            .longest_row_products = operands_.longest};
+  }
+
   /// Plans the rows of R * A within so many bytes. \return bytes of a thread
   std::uint64_t plan_within(std::uint64_t bytes) {
-    const Matrix& a = operands_.ra.b;
-    plan_ = RowWiseProduct<Value, Idx>::make_plan(bytes,
-                                                  {.cols = a.cols,
-                                                   .nnz_b = a.nnz(),
-                                                   .products = operands_.offsets.back(),
-                                                   .longest_row_products = operands_.longest},
-                                                  a.rows);
+    plan_ = RowWiseProduct<Value, Idx>::make_plan(bytes, size_of_ra(), operands_.ra.b.rows);
     return Row::bytes(operands_, plan_);
   }
 
