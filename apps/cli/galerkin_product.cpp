@@ -84,8 +84,7 @@ void report_operands(RunReport& report, const Csr<Value, Idx>& a, const Csr<Valu
 template <class Value, class Idx>
 void show_size(Job& job, const Csr<Value, Idx>& a, const Csr<Value, Idx>& p) {
   PhaseTimer timer(job.context(), "estimate");
-  const spgemm::GalerkinSize size =
-      spgemm::galerkin_size(job.context(), matrices::transpose(p), a, p);
+  const spgemm::GalerkinSize size = spgemm::galerkin_size(job.context(), a, p);
   timer.stop();
   RunReport& report = job.report();
   report.set("dry_run", true);
@@ -100,15 +99,23 @@ void show_size(Job& job, const Csr<Value, Idx>& a, const Csr<Value, Idx>& p) {
   report.set("work_space_most", size.space.most);
   report.set("work_space_limit", size.space.limit);
   report.set("fits", size.space.least <= size.space.limit);
-  job.summarize(
-      "", line("A", size_of(a)) + line("P", size_of(p)) +
-              fmt::format(
-                  "C  {} x {}, at most {} entries, {}\n{} products of P^T * A, {} with P at "
-                  "most\nwork space on {}: at most {} of {} {}, at least {}",
-                  size.rows, size.cols, size.nnz_c_bound, format_bytes(size.bytes_c_bound),
-                  size.products, size.triples, name(job.context().backend),
-                  format_bytes(size.space.most), format_bytes(size.space.limit),
-                  job.memory_budget() == 0 ? "free" : "allowed", format_bytes(size.space.least)));
+  std::string text = line("A", size_of(a)) + line("P", size_of(p));
+  text += fmt::format(
+      "C  {} x {}, at most {} entries, {}\n{} products of P^T * A, {} with P at most\n"
+      "work space on {}: ",
+      size.rows, size.cols, size.nnz_c_bound, format_bytes(size.bytes_c_bound), size.products,
+      size.triples, name(job.context().backend));
+  const spgemm::WorkSpace& space = size.space;
+  const std::string limit = fmt::format("{} {}", format_bytes(space.limit),
+                                        job.memory_budget() == 0 ? "free" : "allowed");
+  if (space.least > space.limit) {
+    text += fmt::format("found {}, expected at least {}: the product would not fit", limit,
+                        format_bytes(space.least));
+  } else {
+    text += fmt::format("at most {} of {}, at least {}", format_bytes(space.most), limit,
+                        format_bytes(space.least));
+  }
+  job.summarize("", text);
 }
 
 template <class Value, class Idx>

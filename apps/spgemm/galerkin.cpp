@@ -144,6 +144,21 @@ GalerkinSize galerkin_size(const Context& context, const Csr<Value, Idx>& r,
   return size;
 }
 
+template <Scalar Value, Index Idx>
+GalerkinSize galerkin_size(const Context& context, const Csr<Value, Idx>& a,
+                           const Csr<Value, Idx>& p) {
+  check_shapes_of_pair(a, p);
+  const std::uint64_t bytes = bytes_of_transpose(p);
+  Context rest = context;
+  if (context.memory_budget != 0)  // 0 would be no limit
+    rest.memory_budget = std::max(bytes + 1, context.memory_budget) - bytes;
+  GalerkinSize size = galerkin_size(rest, matrices::transpose(p), a, p);
+  size.space.least += bytes;
+  size.space.most += bytes;
+  if (context.memory_budget != 0) size.space.limit = context.memory_budget;
+  return size;
+}
+
 // --- Plan ----------------------------------------------------------------------------------------
 
 template <Scalar Value, Index Idx>
@@ -204,6 +219,8 @@ void GalerkinPlan<Value, Idx>::multiply(const HostContext& context, const Matrix
                                     const Csr<Value, Idx>&);                           \
   template GalerkinSize galerkin_size(const Context&, const Csr<Value, Idx>&,          \
                                       const Csr<Value, Idx>&, const Csr<Value, Idx>&); \
+  template GalerkinSize galerkin_size(const Context&, const Csr<Value, Idx>&,          \
+                                      const Csr<Value, Idx>&);                         \
   template class GalerkinPlan<Value, Idx>;
 SORTIE_SPGEMM_FOR_EACH_TYPE(INSTANTIATE)
 #undef INSTANTIATE

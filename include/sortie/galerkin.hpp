@@ -75,6 +75,13 @@ template <matrices::Scalar Value, matrices::Index Idx>
                                                     const matrices::Csr<Value, Idx>& a,
                                                     const matrices::Csr<Value, Idx>& p);
 
+/// The same for C = P^T * A * P, with P^T in the work space.
+/// Extra memory: also that of P^T.
+template <matrices::Scalar Value, matrices::Index Idx>
+[[nodiscard]] SORTIE_API GalerkinSize galerkin_size(const Context& context,
+                                                    const matrices::Csr<Value, Idx>& a,
+                                                    const matrices::Csr<Value, Idx>& p);
+
 /// C = R * A * P or P^T * A * P on the host for operands whose values change while their structure
 /// stays the same, as in a time loop or in Newton's method. The constructor computes C; multiply()
 /// computes new values with the bits of galerkin(), without finding the columns of C again.

@@ -583,6 +583,11 @@ TEST_F(GalerkinCommand, ShowsSizesInADryRun) {
   EXPECT_THAT(out[2], HasSubstr("C  2 x 2, at most 4 entries"));
   EXPECT_EQ(out[3], "7 products of P^T * A, 7 with P at most");
   EXPECT_THAT(out[4], HasSubstr("work space on "));
+  // P^T alone takes 60 bytes.
+  const Result limited = run(
+      {"spgemm", "--galerkin", path("P.mtx"), path("A.mtx"), "--dry-run", "--max-memory", "50"});
+  EXPECT_EQ(limited.exit_code, 0) << limited.err;
+  EXPECT_THAT(lines(limited.out).back(), HasSubstr("the product would not fit"));
 }
 
 TEST_F(GalerkinCommand, RejectsWhatDoesNotFit) {

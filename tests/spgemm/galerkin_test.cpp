@@ -167,10 +167,15 @@ TYPED_TEST(Galerkin, SizesAreBounds) {
     EXPECT_GE(size.nnz_c_bound, c.nnz());
     EXPECT_LE(size.nnz_c_bound, c.rows * c.cols);
     EXPECT_LE(size.space.least, size.space.most);
+    const spgemm::GalerkinSize of_pair = spgemm::galerkin_size(context(), a, p);
+    EXPECT_EQ(of_pair.triples, size.triples);
+    EXPECT_GT(of_pair.space.least, size.space.least);
     if (backend() == Backend::cuda) continue;  // the second product may need more
     Context least = context();
     least.memory_budget = size.space.least;
     EXPECT_TRUE(same_bits(spgemm::galerkin(least, r, a, p), c));
+    least.memory_budget = of_pair.space.least;
+    EXPECT_TRUE(same_bits(spgemm::galerkin(least, a, p), c));
   }
 }
 

@@ -243,6 +243,7 @@ class GalerkinProduct {
   /// Plans the rows of R * A within so many bytes. \return bytes of a thread
   std::uint64_t plan_within(std::uint64_t bytes) {
     plan_ = RowWiseProduct<Value, Idx>::make_plan(bytes, size_of_ra(), operands_.ra.b.rows);
+    if (operands_.one_entry) plan_ = {};  // no rows of R * A
     return Row::bytes(operands_, plan_);
   }
 
