@@ -31,7 +31,8 @@ namespace sortie::spgemm {
 /// On CUDA, the rows of R * A and of C are computed in chunks that fit the memory budget.
 ///
 /// \param context  backend, device, threads, progress; memory budget of the work space, excluding
-///                 C; report: figure "nnz_c", phases "analysis" and "galerkin"
+///                 C; report: figure "nnz_c", phases "analysis" and "galerkin"; on CUDA
+///                 "copy in", "copy out" and those of multiply_on_device()
 /// \param r,a,p    with columns ascending in each row; r.cols == a.rows and a.cols == p.rows
 /// \throws Error (input)         shapes that do not conform
 /// \throws Error (unavailable)   no such backend
