@@ -355,6 +355,12 @@ void show_estimate(Job& job, const SpgemmCommand& command, const Operands<Value,
 
 /// Multiplies the operands as the command line asks for, and writes and reports the product.
 void run_spgemm(Job& job, const SpgemmCommand& command) {
+  const bool divides = job_ranks() != nullptr || command.gpus > 0;
+  if (command.transpose_a && divides)
+    throw Error(ErrorKind::usage,
+                "found --transpose-a with several ranks or --gpus, expected one "
+                "process with one device");
+  if (!command.galerkin.empty()) return run_galerkin(job, command);
   if (job_ranks() != nullptr) return run_spgemm_on_ranks(*job_ranks(), job, command);
   if (command.gpus > 0 && !command.dry_run) return run_spgemm_on_devices(job, command);
   if (!semiring_option(command).empty()) return run_semiring_spgemm(job, command);
@@ -363,10 +369,11 @@ void run_spgemm(Job& job, const SpgemmCommand& command) {
   if (command.split)
     throw Error(ErrorKind::usage, "found --split, expected several ranks (mpirun) with it");
   if (!command.dry_run) job.announce_output(command.output);
-  OperandTexts texts(job.reading_context(), command.path_a, command.path_b, command.transpose_b);
+  OperandTexts texts(job.reading_context(), command.path_a, command.path_b, command.transpose_a,
+                     command.transpose_b);
   const std::string precision = choose_precision(command, texts.any_complex());
   const auto run_with_types = [&]<class Value, class Idx>(Value, Idx) {
-    Operands<Value, Idx> operands(job, command.transpose_b, std::move(texts));
+    Operands<Value, Idx> operands(job, command.transpose_a, command.transpose_b, std::move(texts));
     choose_backend(job, command, operands);
     if constexpr (!std::is_same_v<Value, double>) {
       if (command.structure_only) return multiply_structures(job, command, std::move(operands));
@@ -417,8 +424,17 @@ Command add_spgemm_command(CLI::App& program) {
                    "Matrix Market file, plain, gzip or zstd, or sparse matrix of SciPy (.npz); -: "
                    "standard input")
       ->required();
-  parser->add_option("B", command->path_b, "Second factor (default: A)");
-  parser->add_flag("--transpose-b", command->transpose_b, "Multiply by the transpose of B");
+  auto* path_b = parser->add_option("B", command->path_b, "Second factor (default: A)");
+  auto* transpose_a =
+      parser->add_flag("--transpose-a", command->transpose_a, "Multiply the transpose of A");
+  auto* transpose_b =
+      parser->add_flag("--transpose-b", command->transpose_b, "Multiply by the transpose of B");
+  auto* galerkin = parser
+                       ->add_option("--galerkin", command->galerkin,
+                                    "Compute C = P^T * A * P with P from this file")
+                       ->excludes(path_b)
+                       ->excludes(transpose_a)
+                       ->excludes(transpose_b);
   parser->add_option(
       "-o,--output", command->output,
       "Write C to this Matrix Market file (-: standard output), or NAME.npz for SciPy");
@@ -445,20 +461,28 @@ Command add_spgemm_command(CLI::App& program) {
                  "Compute only the structure of C, written as a pattern; values are not used")
       ->excludes(precision)
       ->excludes(dry_run)
-      ->excludes(drop_zeros);
+      ->excludes(drop_zeros)
+      ->excludes(galerkin);
   parser
       ->add_option("--semiring", command->semiring,
                    "Addition and multiplication: plus-times, plus-pair, min-plus, max-plus, "
                    "max-times, or-and, any-pair")
-      ->capture_default_str();
-  parser->add_option("--mask", command->path_mask,
-                     "Compute C only where this matrix has entries; their values do not count");
+      ->capture_default_str()
+      ->excludes(galerkin);
+  parser
+      ->add_option("--mask", command->path_mask,
+                   "Compute C only where this matrix has entries; their values do not count")
+      ->excludes(galerkin);
   parser->add_flag("--mask-complement", command->mask_complement,
                    "Compute C only where the mask has no entries");
-  parser->add_option("--keep-top", command->keep_top,
-                     "Keep the K entries of largest absolute value of each row of C");
-  parser->add_option("--drop-below", command->drop_below,
-                     "Leave out entries of C whose absolute value is below X");
+  parser
+      ->add_option("--keep-top", command->keep_top,
+                   "Keep the K entries of largest absolute value of each row of C")
+      ->excludes(galerkin);
+  parser
+      ->add_option("--drop-below", command->drop_below,
+                   "Leave out entries of C whose absolute value is below X")
+      ->excludes(galerkin);
   Command made = make_command(parser, command, run_spgemm);
   made.runs_on_ranks = true;
   return made;

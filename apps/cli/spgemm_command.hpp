@@ -25,7 +25,9 @@ struct SpgemmCommand {
   CommonOptions common;
   std::string path_a;
   std::string path_b;
+  std::string galerkin;  ///< P of C = P^T * A * P
   std::string output;
+  bool transpose_a = false;
   bool transpose_b = false;
   std::string precision = "auto";
   std::string algorithm = "auto";
@@ -137,6 +139,9 @@ void run_semiring_spgemm(Job& job, const SpgemmCommand& command);
 /// \param where  for the summary, e.g. "2 GPUs"; empty: ranks of an MPI job
 void run_spgemm_on_ranks(cluster::Ranks& ranks, Job& job, const SpgemmCommand& command,
                          const std::string& where = {});
+
+/// The command with --galerkin.
+void run_galerkin(Job& job, const SpgemmCommand& command);
 
 /// The command on --gpus devices of this process, a rank each.
 void run_spgemm_on_devices(Job& job, const SpgemmCommand& command);

@@ -26,17 +26,20 @@ using matrices::MatrixText;
 struct OperandTexts {
   /// \throws Error (input) as the reader, or for incompatible shapes
   OperandTexts(const HostContext& context, const std::string& path_a, const std::string& path_b,
-               bool transpose_b)
+               bool transpose_a, bool transpose_b)
       : a(context, path_a) {
     if (!path_b.empty()) b.emplace(context, path_b);
+    const std::int64_t cols_a = transpose_a ? a.header.rows : a.header.cols;
     const std::int64_t rows_b = transpose_b ? header_b().cols : header_b().rows;
-    if (a.header.cols == rows_b) return;
+    if (cols_a == rows_b) return;
+    const auto named = [](const MatrixText& text, bool transposed) {
+      return fmt::format("{}{} ({} x {})", text.name, transposed ? " transposed, as read" : "",
+                         text.header.rows, text.header.cols);
+    };
     throw Error(ErrorKind::input,
-                fmt::format("{} ({} x {}) and {}{} ({} x {}): found {} columns and {} rows, "
-                            "expected equal numbers",
-                            a.name, a.header.rows, a.header.cols, b ? b->name : a.name,
-                            transpose_b ? " transposed, as read" : "", header_b().rows,
-                            header_b().cols, a.header.cols, rows_b));
+                fmt::format("{} and {}: found {} columns and {} rows, expected "
+                            "equal numbers",
+                            named(a, transpose_a), named(b ? *b : a, transpose_b), cols_a, rows_b));
   }
 
   [[nodiscard]] const matrices::MatrixMarketHeader& header_b() const {
@@ -62,12 +65,16 @@ struct Operands {
   using Matrix = matrices::Csr<Value, Idx>;
 
   /// Parses the texts and frees them.
-  Operands(const Job& job, bool transpose_b, OperandTexts texts)
+  Operands(const Job& job, bool transpose_a, bool transpose_b, OperandTexts texts)
       : a(parse(job, std::move(texts.a))) {
     if (texts.b) other_b = parse(job, std::move(*texts.b));
-    if (!transpose_b) return;
+    if (!transpose_a && !transpose_b) return;
     const PhaseTimer timer(job.reading_context(), "transpose");
-    other_b = matrices::transpose(b());
+    if (transpose_b) other_b = matrices::transpose(b());
+    if (!transpose_a) return;
+    Matrix transposed = matrices::transpose(a);
+    if (!other_b) other_b = std::move(a);
+    a = std::move(transposed);
   }
 
   [[nodiscard]] const Matrix& b() const { return other_b ? *other_b : a; }

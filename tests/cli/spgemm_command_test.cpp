@@ -58,6 +58,24 @@ TEST_F(SpgemmCommand, MultipliesByTheTranspose) {
   EXPECT_EQ(read<double>("c.mtx"), expected);
 }
 
+// A^T * A = [1 0 2; 0 12.25 0; 2 0 4].
+TEST_F(SpgemmCommand, MultipliesTheTranspose) {
+  const Result result =
+      run({"spgemm", path("a.mtx"), "--transpose-a", "-o", path("c.mtx"), "--verify"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const matrices::Csr<double> expected{3, 3, {0, 2, 3, 5}, {0, 2, 1, 0, 2}, {1, 2, 12.25, 2, 4}};
+  EXPECT_EQ(read<double>("c.mtx"), expected);
+  // (B^T * A^T)^T = A * B.
+  const Result both = run({"spgemm", path("b.mtx"), path("a.mtx"), "--transpose-a", "--transpose-b",
+                           "-o", path("c.mtx"), "--verify"});
+  EXPECT_EQ(both.exit_code, 0) << both.err;
+  EXPECT_EQ(read<double>("c.mtx"), (matrices::Csr<double>{2, 2, {0, 1, 2}, {1, 0}, {7, 8}}));
+  expect_error(run({"spgemm", path("a.mtx"), path("b.mtx"), "--transpose-a"}), 1,
+               path("a.mtx") + " transposed, as read (2 x 3) and " + path("b.mtx") +
+                   " (3 x 2): found 2 columns and 3 rows, expected equal numbers");
+  EXPECT_EQ(run({"spgemm", path("a.mtx"), "--transpose-a", "--gpus", "1"}).exit_code, 2);
+}
+
 TEST_F(SpgemmCommand, SquaresOneFileAndShowsASummary) {
   const Result result = run({"spgemm", matrix("can___24.mtx"), "--verify"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -496,6 +514,97 @@ TEST_F(SpgemmCommand, StructureHasNoValuesToChooseOrDrop) {
     arguments.insert(arguments.end(), other.begin(), other.end());
     EXPECT_EQ(run(arguments).exit_code, 2) << other.front();
   }
+}
+
+// A = [2 -1 0; -1 2 -1; 0 -1 2], P = [1 0; 2 0; 0 3], P^T * A * P = [6 -6; -6 18].
+class GalerkinCommand : public SpgemmCommand {
+ protected:
+  void SetUp() override {
+    SpgemmCommand::SetUp();
+    write_file(path("A.mtx"),
+               "%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n1 1 2\n2 1 -1\n2 2 2\n3 2 "
+               "-1\n3 3 2\n");
+    write_file(path("P.mtx"),
+               "%%MatrixMarket matrix coordinate real general\n3 2 3\n1 1 1\n2 1 2\n3 2 3\n");
+  }
+  matrices::Csr<double> expected{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {6, -6, -6, 18}};
+};
+
+TEST_F(GalerkinCommand, ComputesTheCoarseMatrix) {
+  const Result result = run({"spgemm", "--galerkin", path("P.mtx"), path("A.mtx"), "-o",
+                             path("C.mtx"), "--verify", "--json", path("c.json")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(read<double>("C.mtx"), expected);
+  EXPECT_THAT(result.err, HasSubstr("verified: equal to two products by eigen"));
+  const auto figures = nlohmann::json::parse(read_file(path("c.json")))["figures"];
+  EXPECT_EQ(figures["nnz_c"], 4);
+  EXPECT_EQ(figures["rows_p"], 3);
+  EXPECT_EQ(figures["algorithm"], "galerkin");
+}
+
+TEST_F(GalerkinCommand, ReadsAndWritesNpz) {
+  matrices::write_npz({}, path("A.npz"), read<double>("A.mtx"));
+  const Result result =
+      run({"spgemm", "--galerkin", path("P.mtx"), path("A.npz"), "-o", path("C.npz"), "-q"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ((matrices::read_npz<double, std::int32_t>({}, path("C.npz"))), expected);
+}
+
+TEST_F(GalerkinCommand, VerifiesEveryPrecisionWithAnyThreadsAndMemory) {
+  const auto a = matrices::stencil<double, std::int32_t>(27, 9, 8, 7, 1);
+  for (const std::int64_t entries : {1, 3}) {
+    matrices::write_matrix_market({}, path("a.mtx"), a);
+    matrices::write_matrix_market({}, path("p.mtx"),
+                                  matrices::erdos_renyi<double>(a.rows, 30, entries, 1));
+    std::string first;
+    for (const char* threads : {"1", "2"}) {
+      for (const char* memory : {"64M", "32M"}) {
+        const Result result = run({"spgemm", "--galerkin", path("p.mtx"), path("a.mtx"), "-o", "-",
+                                   "--verify", "-t", threads, "--max-memory", memory});
+        EXPECT_EQ(result.exit_code, 0) << result.err;
+        if (first.empty()) first = result.out;
+        EXPECT_TRUE(result.out == first);
+      }
+    }
+    for (const char* precision : {"f32", "f64", "complex"}) {
+      const Result result = run({"spgemm", "--galerkin", path("p.mtx"), path("a.mtx"), "--verify",
+                                 "--precision", precision, "--drop-zeros"});
+      EXPECT_EQ(result.exit_code, 0) << result.err;
+    }
+  }
+}
+
+TEST_F(GalerkinCommand, ShowsSizesInADryRun) {
+  const Result result = run({"spgemm", "--galerkin", path("P.mtx"), path("A.mtx"), "--dry-run"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const auto out = lines(result.out);
+  ASSERT_EQ(out.size(), 5u);
+  EXPECT_EQ(out[1], "P  3 x 2, 3 entries");
+  EXPECT_THAT(out[2], HasSubstr("C  2 x 2, at most 4 entries"));
+  EXPECT_EQ(out[3], "7 products of P^T * A, 7 with P at most");
+  EXPECT_THAT(out[4], HasSubstr("work space on "));
+  // P^T alone takes 60 bytes.
+  const Result limited = run(
+      {"spgemm", "--galerkin", path("P.mtx"), path("A.mtx"), "--dry-run", "--max-memory", "50"});
+  EXPECT_EQ(limited.exit_code, 0) << limited.err;
+  EXPECT_THAT(lines(limited.out).back(), HasSubstr("the product would not fit"));
+}
+
+TEST_F(GalerkinCommand, RejectsWhatDoesNotFit) {
+  expect_error(run({"spgemm", "--galerkin", path("A.mtx"), path("a.mtx")}), 1,
+               path("a.mtx") + " (2 x 3) and --galerkin " + path("A.mtx") +
+                   " (3 x 3): expected a square matrix with as many rows as the prolongation");
+  EXPECT_EQ(run({"spgemm", "--galerkin", path("P.mtx"), path("A.mtx"), path("A.mtx")}).exit_code,
+            2);
+  EXPECT_EQ(run({"spgemm", "--galerkin", path("P.mtx"), path("A.mtx"), "--transpose-b"}).exit_code,
+            2);
+  EXPECT_EQ(
+      run({"spgemm", "--galerkin", path("P.mtx"), path("A.mtx"), "--structure-only"}).exit_code, 2);
+  expect_error(run({"spgemm", "--galerkin", path("P.mtx"), path("A.mtx"), "--algorithm", "essc"}),
+               2, "found --galerkin with --algorithm \"essc\", expected auto");
+  expect_error(run({"spgemm", "--galerkin", "-", "-"}), 2,
+               "found standard input for A and P, expected at least one file");
+  EXPECT_EQ(run({"spgemm", "--galerkin", path("missing.mtx"), path("A.mtx")}).exit_code, 1);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "sortie/burrows_wheeler.hpp"
 #include "sortie/documents.hpp"
 #include "sortie/fasta.hpp"
+#include "sortie/galerkin.hpp"
 #include "sortie/graph_clusters.hpp"
 #include "sortie/lcp.hpp"
 #include "sortie/matrix_market.hpp"
@@ -223,6 +224,21 @@ std::vector<EntryPoint> rows_of_matrices() {
                                           spgemm::Algorithm::essc));
            },
        .phases = {"analysis", "expansion", "sort", "compression"}},
+      {.name = "galerkin",
+       .call =
+           [](const Context& context) {
+             return hash(spgemm::galerkin(context, operands().matrix, operands().matrix));
+           },
+       .phases = {"transpose", "analysis", "galerkin"}},
+      {.name = "GalerkinPlan",
+       .call =
+           [](const Context& context) {
+             const Matrix& matrix = operands().matrix;
+             spgemm::GalerkinPlan<double, std::int32_t> plan(context, matrix, matrix);
+             plan.multiply(context, matrix, matrix);
+             return hash(plan.c());
+           },
+       .phases = {"transpose", "analysis", "galerkin"}},
       {.name = "multiply_structure",
        .call =
            [](const Context& context) {

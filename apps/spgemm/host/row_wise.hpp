@@ -181,7 +181,7 @@ class RowWiseProduct {
     if (plan.bytes > budget)
       throw out_of_memory_error(named_products(longest, most), plan.bytes, budget);
     one_pass_ = plan.workers == 1 && a.rows != 0 && reserve_bound(max_entries);
-    build_words(plan);
+    build_words(operands_, plan, offsets_.back(), one_pass_);
     for (int i = 0; i < plan.workers; ++i) workers_.emplace_back(operands_, plan);
     if (one_pass_) {
       cuts_.push_back(a.rows);
@@ -254,6 +254,9 @@ class RowWiseProduct {
   // full row and the identity, with 1.5 products an entry, spent half of the time on them.
   static constexpr std::int64_t min_products_per_entry = 4;
 
+  template <Scalar, Index>
+  friend class GalerkinProduct;  // plans the rows of R * A
+
   /// The work space of all threads that any plan has at most.
   static std::uint64_t most_bytes(const ProductSize& size, std::int64_t rows_b) {
     const auto most = static_cast<std::uint64_t>(size.longest_row_products);
@@ -297,15 +300,17 @@ class RowWiseProduct {
   }
 
   /// Builds the words that the rows will be read by. Sums of byte blocks need no other words.
-  void build_words(const RowPlan& plan) {
-    const Csr<Value, Idx>& a = operands_.a;
-    const Csr<Value, Idx>& b = operands_.b;
-    if (offsets_.back() / min_products_per_entry < b.nnz()) return;
+  /// \param one_pass  rows are not counted before they are computed
+  static void build_words(RowOperands<Value, Idx>& operands, const RowPlan& plan,
+                          std::int64_t products, bool one_pass) {
+    const Csr<Value, Idx>& a = operands.a;
+    const Csr<Value, Idx>& b = operands.b;
+    if (products / min_products_per_entry < b.nnz()) return;
     if (plan.byte_blocks && products_per_word<std::uint8_t>(a, b) >= min_products_per_byte_block)
-      operands_.byte_blocks.emplace(b);
-    if (plan.words && !(one_pass_ && operands_.byte_blocks) &&
+      operands.byte_blocks.emplace(b);
+    if (plan.words && !(one_pass && operands.byte_blocks) &&
         products_per_word<std::uint64_t>(a, b) >= min_products_per_word)
-      operands_.words.emplace(b);
+      operands.words.emplace(b);
   }
 
   /// Reserves arrays of results that were freed, or new ones in large pages.
