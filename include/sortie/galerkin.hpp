@@ -38,9 +38,9 @@ namespace sortie::spgemm {
 /// \throws Error (unavailable)   no such backend
 /// \throws Error (out_of_memory) the work space of one thread, or one row, does not fit the budget
 /// Complexity on the host: O(products of R * A + products of (R * A) * P), and sorting the columns
-/// of each row of C. Extra memory: sizeof(Value) + 2 sizeof(Idx) + 1 per column of P and thread, 8 bytes
-/// per row of C; with more than one entry in a row of P also that of multiply() by row_wise per
-/// thread, and a row of R * A. Two copies of a part of C exist while its parts are joined.
+/// of each row of C. Extra memory: sizeof(Value) + 2 sizeof(Idx) + 1 bytes per column of P and
+/// thread, 8 bytes per row of C; with more than one entry in a row of P also that of multiply() by
+/// row_wise per thread, and a row of R * A. Joining the parts of C keeps two copies of one part.
 /// Source: Gustavson: Two Fast Algorithms for Sparse Matrices (ACM TOMS 1978) for the sums.
 template <matrices::Scalar Value, matrices::Index Idx>
 [[nodiscard]] SORTIE_API matrices::Csr<Value, Idx> galerkin(const Context& context,

@@ -101,8 +101,8 @@ class alignas(64) GalerkinRow {
     return std::min(operands.longest, operands.ra.b.cols);
   }
 
-  /// Adds up the terms of row `row`. The sum of consecutive terms of one column, as of neighbours in
-  /// an aggregate, is kept in a register: their additions would wait for stores.
+  /// Adds up the terms of row `row`. The sum of consecutive terms of one column, as of neighbours
+  /// in an aggregate, is kept in a register: their additions would wait for stores.
   /// \param begin  begin(column, term) returns the sum of the column with the first of these terms
   template <class Begin>
   void for_each_run(std::int64_t row, const Begin& begin) {
