@@ -41,7 +41,7 @@ namespace sortie::spgemm {
 namespace {
 
 template <class Matrix>
-void check_shapes(const Matrix& r, const Matrix& a, const Matrix& p) {
+void check_factors(const Matrix& r, const Matrix& a, const Matrix& p) {
   if (r.cols == a.rows && a.cols == p.rows) return;
   throw Error(ErrorKind::input,
               fmt::format("R * A * P: found R of {} x {}, A of {} x {} and P of {} x {}, expected "
@@ -91,7 +91,7 @@ auto with_transpose(const ContextType& context, const Matrix& p, const Function&
 template <Scalar Value, Index Idx>
 Csr<Value, Idx> galerkin(const Context& context, const Csr<Value, Idx>& r, const Csr<Value, Idx>& a,
                          const Csr<Value, Idx>& p) {
-  check_shapes(r, a, p);
+  check_factors(r, a, p);
   try {
     Csr<Value, Idx> c = resolve_backend(context) == Backend::cuda
                             ? cuda::galerkin<Value, Idx>(context, r, a, p)
@@ -117,7 +117,7 @@ Csr<Value, Idx> galerkin(const Context& context, const Csr<Value, Idx>& a,
 template <Scalar Value, Index Idx>
 GalerkinSize galerkin_size(const Context& context, const Csr<Value, Idx>& r,
                            const Csr<Value, Idx>& a, const Csr<Value, Idx>& p) {
-  check_shapes(r, a, p);
+  check_factors(r, a, p);
   GalerkinSize size{.rows = r.rows, .cols = p.cols, .space = {}};
   std::vector<std::int64_t> products(static_cast<std::size_t>(a.rows), 0);  // of rows of A * P
   for (std::int64_t row = 0; row < a.rows; ++row) {

@@ -117,7 +117,7 @@ WorkSpace galerkin_space(const Context& context, const Csr<Value, Idx>& r, const
   Context on_cuda = context;
   on_cuda.backend = Backend::cuda;
   // The size of the second product is not known before the first.
-  WorkSpace space = *work_space<Value, Idx>(on_cuda, product_size(r, a), algorithm);
+  WorkSpace space = *spgemm::work_space<Value, Idx>(on_cuda, product_size(r, a), algorithm);
   space.most = std::max(space.least, space.limit);
   return space;
 }
