@@ -266,7 +266,8 @@ void multiply(Job& job, const SpgemmCommand& command, const Factors<Value, Idx>&
 void run_semiring_spgemm(Job& job, const SpgemmCommand& command) {
   check_command(command);
   if (!command.dry_run) job.announce_output(command.output);
-  OperandTexts texts(job.reading_context(), command.path_a, command.path_b, command.transpose_b);
+  OperandTexts texts(job.reading_context(), command.path_a, command.path_b, command.transpose_a,
+                     command.transpose_b);
   const std::string precision = choose_precision(command, texts.any_complex());
   std::optional<MatrixText> mask;
   if (!command.path_mask.empty()) {
@@ -282,7 +283,8 @@ void run_semiring_spgemm(Job& job, const SpgemmCommand& command) {
     spgemm::check_semiring<Value>(spgemm::parse_semiring(command.semiring));
     const std::string name_a = texts.a.name;
     const std::string name_b = texts.b ? texts.b->name : name_a;
-    Operands<ReadType<Value>, Idx> operands(job, command.transpose_b, std::move(texts));
+    Operands<ReadType<Value>, Idx> operands(job, command.transpose_a, command.transpose_b,
+                                            std::move(texts));
     Factors<Value, Idx> factors{converted<Value>(std::move(operands.a), name_a), {}, {}};
     if (operands.other_b) factors.other_b = converted<Value>(std::move(*operands.other_b), name_b);
     if (mask) factors.mask = read_mask<Idx>(job, std::move(*mask));
