@@ -180,7 +180,7 @@ void run_galerkin(Job& job, const SpgemmCommand& command) {
   }
   if (command.algorithm != "auto") {
     throw Error(ErrorKind::usage, fmt::format("found --galerkin with --algorithm {}, expected auto",
-                                              quoted(command.algorithm)));
+                                              sortie::quoted(command.algorithm)));
   }
   if (command.path_a == "-" && command.galerkin == "-")
     throw Error(ErrorKind::usage, "found standard input for A and P, expected at least one file");
