@@ -96,7 +96,8 @@ INSTANTIATE_TEST_SUITE_P(
                    "The following argument was not expected: --bogus"},
         WrongUsage{{"spgemm", small, "--algorithm", "magic"},
                    "algorithm: found \"magic\", expected one of auto, essc, fused, row-wise, "
-                   "reference, eigen, esc, cusparse, cusparse-alg1, cusparse-alg2, cusparse-alg3, "
+                   "pattern, reference, eigen, esc, cusparse, cusparse-alg1, cusparse-alg2, "
+                   "cusparse-alg3, "
                    "cusparse-reuse, cusp, kokkos-kernels, graphblas"},
         WrongUsage{{"spgemm", small, "--precision", "f16"},
                    "--precision: f16 not in {auto,bool,i32,i64,f32,f64,complex-f32,complex}"},
