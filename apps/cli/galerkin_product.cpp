@@ -13,7 +13,6 @@
 #include "apps/cli/command.hpp"
 #include "apps/cli/ranks/rank_program.hpp"
 #include "apps/cli/spgemm_command.hpp"
-#include "core/files/checksum.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
@@ -21,7 +20,6 @@
 #include "sortie/error.hpp"
 #include "sortie/galerkin.hpp"
 #include "sortie/matrix_market.hpp"
-#include "sortie/npz.hpp"
 #include "sortie/spgemm.hpp"
 #include "sortie/spgemm_check.hpp"
 #include "sortie/spgemm_estimate.hpp"
@@ -140,19 +138,8 @@ void multiply(Job& job, const SpgemmCommand& command, const Csr<Value, Idx>& a,
     report.set("verified_by", checker);
     text += "\nverified: equal to two products by " + checker;
   }
-  if (job.wants_report() || command.verify) {
-    const PhaseTimer timer(job.context(), "checksum");
-    report.set("checksum_c",
-               checksum_of(threads_of(job.context()), c.row_ptr, c.col_idx, c.values));
-  }
-  if (!command.output.empty()) {
-    const PhaseTimer timer(job.context(), "write");
-    if (wants_npz(command)) {
-      matrices::write_npz(job.host_context(), command.output, c);
-    } else {
-      matrices::write_matrix_market(job.host_context(), command.output, c);
-    }
-  }
+  report_checksum(job, command, c.row_ptr, c.col_idx, c.values);
+  write_product(job, command, c);
   report_operands(report, a, p);
   report_size(report, "c", size_of(c));
   report.set("multiply_seconds", seconds);

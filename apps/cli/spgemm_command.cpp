@@ -89,23 +89,6 @@ void finish(Job& job, const SpgemmCommand& command, const Matrix& a, const Matri
   job.summarize(command.output, text + more);
 }
 
-/// Reports the checksum of C, if the report is wanted.
-template <class... Arrays>
-void report_checksum(Job& job, const SpgemmCommand& command, const Arrays&... arrays) {
-  if (!job.wants_report() && !command.verify) return;
-  const PhaseTimer timer(job.context(), "checksum");
-  job.report().set("checksum_c", checksum_of(threads_of(job.context()), arrays...));
-}
-
-/// Writes C to the output, if there is one.
-template <class Matrix>
-void write(const Job& job, const SpgemmCommand& command, const Matrix& c) {
-  if (command.output.empty()) return;
-  const PhaseTimer timer(job.context(), "write");
-  if (wants_npz(command)) return matrices::write_npz(job.host_context(), command.output, c);
-  matrices::write_matrix_market(job.host_context(), command.output, c);
-}
-
 /// The seconds of the product on each backend decide where it runs.
 template <class Value, class Idx>
 void choose_backend(Job& job, const SpgemmCommand& command, const Operands<Value, Idx>& operands) {
@@ -191,7 +174,7 @@ void multiply(Job& job, const SpgemmCommand& command, const Operands<Value, Idx>
   const std::int64_t dropped = drop_and_verify(job, command, operands.a, operands.b(), c);
   if (command.drop_zeros) job.report().set("zeros_dropped", dropped);
   report_checksum(job, command, c.row_ptr, c.col_idx, c.values);
-  write(job, command, c);
+  write_product(job, command, c);
   finish(job, command, operands.a, operands.b(), size_of(c), seconds);
 }
 
@@ -217,7 +200,7 @@ void multiply_structures(Job& job, const SpgemmCommand& command, Operands<Value,
     spgemm::compare(c, spgemm::multiply_structure(host, a, b, checking_algorithm(command)));
   }
   report_checksum(job, command, c.row_ptr, c.col_idx);
-  write(job, command, c);
+  write_product(job, command, c);
   finish(job, command, a, b, size_of(c), seconds);
 }
 

@@ -11,9 +11,13 @@
 
 #include "apps/cli/command.hpp"
 #include "apps/cli/ranks/rank_plan.hpp"
+#include "core/files/checksum.hpp"
+#include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/cluster.hpp"
 #include "sortie/csr.hpp"
+#include "sortie/matrix_market.hpp"
+#include "sortie/npz.hpp"
 #include "sortie/spgemm.hpp"
 #include "sortie/spgemm_check.hpp"
 
@@ -123,6 +127,23 @@ std::int64_t drop_and_verify(const Job& job, const SpgemmCommand& command,
 /// Whether C is written as an .npz file.
 [[nodiscard]] inline bool wants_npz(const SpgemmCommand& command) {
   return command.output.ends_with(".npz");
+}
+
+/// Reports the checksum of C, if the report is wanted.
+template <class... Arrays>
+void report_checksum(Job& job, const SpgemmCommand& command, const Arrays&... arrays) {
+  if (!job.wants_report() && !command.verify) return;
+  const PhaseTimer timer(job.context(), "checksum");
+  job.report().set("checksum_c", checksum_of(threads_of(job.context()), arrays...));
+}
+
+/// Writes C to the output, if there is one.
+template <class Matrix>
+void write_product(const Job& job, const SpgemmCommand& command, const Matrix& c) {
+  if (command.output.empty()) return;
+  const PhaseTimer timer(job.context(), "write");
+  if (wants_npz(command)) return matrices::write_npz(job.host_context(), command.output, c);
+  matrices::write_matrix_market(job.host_context(), command.output, c);
 }
 
 /// A value of --precision but "auto".

@@ -21,13 +21,11 @@
 #include "apps/cli/spgemm_operands.hpp"
 #include "apps/spgemm/semiring.hpp"
 #include "apps/spgemm/semiring_backends.hpp"
-#include "core/files/checksum.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/error.hpp"
 #include "sortie/matrix_market.hpp"
-#include "sortie/npz.hpp"
 #include "sortie/semiring_spgemm.hpp"
 
 namespace sortie::cli {
@@ -235,19 +233,8 @@ void multiply(Job& job, const SpgemmCommand& command, const Factors<Value, Idx>&
     c = spgemm::multiply(job.context(), factors.a, factors.b(), options);
   });
   if (command.verify) verify(job, factors, options, c);
-  if (job.wants_report() || command.verify) {
-    const PhaseTimer timer(job.context(), "checksum");
-    job.report().set("checksum_c",
-                     checksum_of(threads_of(job.context()), c.row_ptr, c.col_idx, c.values));
-  }
-  if (!command.output.empty()) {
-    const PhaseTimer timer(job.context(), "write");
-    if (wants_npz(command)) {
-      matrices::write_npz(job.host_context(), command.output, c);
-    } else {
-      matrices::write_matrix_market(job.host_context(), command.output, c);
-    }
-  }
+  report_checksum(job, command, c.row_ptr, c.col_idx, c.values);
+  write_product(job, command, c);
   std::string text = report_factors(job, command, factors) + line("C", size_of(c));
   report_size(job.report(), "c", size_of(c));
   job.report().set("multiply_seconds", seconds);
