@@ -87,6 +87,11 @@ class Cleaner {
                                                 "quotes, backslashes and control characters",
                                                 sortie::quoted(options.annotation)));
     for (const CorpusFile& file : stream.files) {
+      if (file.format == Format::table || file.format == Format::infini_gram)
+        throw Error(ErrorKind::usage,
+                    fmt::format("{}: found the format {}, expected plain or jsonl, which can be "
+                                "written again",
+                                file.path, name(file.format)));
       if (!options.annotate || file.format == Format::jsonl) continue;
       throw Error(
           ErrorKind::usage,

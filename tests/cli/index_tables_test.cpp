@@ -141,6 +141,7 @@ TEST_F(IndexTables, ReadersOfInfiniGramFindTheDocuments) {
 }
 
 TEST_F(IndexTables, LinesOfJsonlAreCountedFromZero) {
+  if (!SORTIE_HAVE_SIMDJSON) GTEST_SKIP() << "JSONL needs simdjson";
   write_file(path("a.jsonl"), "\n{\"text\":\"x\"}\n");
   const Result result = run({"suffix-array", path("a.jsonl"), "--input", "jsonl", "--format",
                              "infini-gram", "-o", path("out")});
