@@ -99,7 +99,7 @@ class SuffixArrayCase {
     row.case_name = source_;
     row.method = algorithm.name;
     row.backend = name(context_.backend);
-    row.baseline = algorithm.name != suffix_array::parse_algorithm("auto").name;
+    row.baseline = !algorithm.is_own;
     row.items = view_.size();
     row.unit = "MB/s";
     row.items_a_unit = 1e6;

@@ -11,8 +11,8 @@
 #include "sortie/device_suffix_array.hpp"
 #include "sortie/suffix_array.hpp"
 
-/// The algorithms that the program, the benchmark and the tests select by name: prefix doubling,
-/// which is the library's own, and those that main() registers.
+/// The algorithms that the program, the benchmark and the tests select by name: prefix doubling and
+/// induced sorting, which are the library's own, and those that main() registers.
 namespace sortie::suffix_array {
 
 /// Builds the suffix array of a text that is not empty. The text and its separators are checked.
@@ -31,6 +31,7 @@ using BuildArriving = ArrivingArray<Pos> (*)(const Context& context, const TextV
 struct ConstructionAlgorithm {
   std::string_view name;
   Backend backend = Backend::automatic;  ///< the only one it runs on; automatic: either
+  bool is_own = false;                   ///< the library's own, not a baseline
   bool measured = true;                  ///< false: too slow for benchmarks that do not ask for it
   std::tuple<Build<std::uint32_t>, Build<std::uint64_t>> build = {};
   /// Null for a width that the algorithm does not offer, and in builds without CUDA.
@@ -51,7 +52,7 @@ void register_algorithms(std::initializer_list<ConstructionAlgorithm> algorithms
 /// registration.
 [[nodiscard]] std::vector<ConstructionAlgorithm> algorithms_on(Backend backend);
 
-/// The algorithm of that name; "auto" is the library's own. \throws Error (usage) naming all names
+/// The algorithm of that name; "auto" is the library's own one that is faster for the text. \throws Error (usage) naming all names
 [[nodiscard]] ConstructionAlgorithm parse_algorithm(std::string_view name);
 
 /// "auto, prefix-doubling, ... or ..."

@@ -9,6 +9,7 @@
 
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/construction.hpp"
+#include "apps/suffix_array/host/induced/induced_sort.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::suffix_array {
@@ -30,17 +31,34 @@ std::vector<Pos> double_prefixes(const Context& context, const TextView& text) {
       [&](const Context& here) { return host::build_prefix_doubling<Pos>(here, text); });
 }
 
-/// The library's own algorithm, then the registered ones.
+/// On a GPU by prefix doubling; on the host by the algorithm that is faster for the text.
+template <Position Pos>
+std::vector<Pos> build_automatically(const Context& context, const TextView& text) {
+  return on_backend(
+      context, [&](const auto& here) { return cuda::build_prefix_doubling<Pos>(here, text); },
+      [&](const Context& here) {
+        return host::chooses_induction<Pos>(here, text)
+                   ? host::build_induced<Pos>(here, text)
+                   : host::build_prefix_doubling<Pos>(here, text);
+      });
+}
+
+/// The library's own algorithms, then the registered ones.
 std::vector<ConstructionAlgorithm>& all_algorithms() {
   static std::vector<ConstructionAlgorithm> algorithms = {
       {.name = "prefix-doubling",
+       .is_own = true,
        .build = {double_prefixes<std::uint32_t>, double_prefixes<std::uint64_t>},
 #ifdef SORTIE_HAVE_CUDA
        .build_on_device = {cuda::build_on_device<std::uint32_t>,
                            cuda::build_on_device<std::uint64_t>},
        .build_arriving = {cuda::build_arriving<std::uint32_t>, cuda::build_arriving<std::uint64_t>}
 #endif
-      }};
+      },
+      {.name = "induced",
+       .backend = Backend::host,
+       .is_own = true,
+       .build = {host::build_induced<std::uint32_t>, host::build_induced<std::uint64_t>}}};
   return algorithms;
 }
 
@@ -69,6 +87,13 @@ void require_separators_in_order(std::uint64_t size, std::span<const std::uint64
   }
 }
 
+ConstructionAlgorithm automatic() {
+  ConstructionAlgorithm algorithm = all_algorithms().front();
+  algorithm.name = "auto";
+  algorithm.build = {build_automatically<std::uint32_t>, build_automatically<std::uint64_t>};
+  return algorithm;
+}
+
 void require_backend(const ConstructionAlgorithm& algorithm, const Context& context) {
   const bool fits = algorithm.backend == Backend::host
                         ? context.backend != Backend::cuda
@@ -92,7 +117,7 @@ std::vector<ConstructionAlgorithm> algorithms_on(Backend backend) {
 }
 
 ConstructionAlgorithm parse_algorithm(std::string_view name) {
-  if (name == "auto") return all_algorithms().front();
+  if (name == "auto") return automatic();
   const auto found = std::ranges::find(all_algorithms(), name, &ConstructionAlgorithm::name);
   if (found != all_algorithms().end()) return *found;
   throw Error(ErrorKind::usage, fmt::format("suffix array algorithm: found {}, expected {}",
@@ -149,7 +174,7 @@ ArrivingArray<Pos> build_arriving_by(const ConstructionAlgorithm& algorithm, con
 
 template <Position Pos>
 std::vector<Pos> build(const Context& context, const TextView& text) {
-  return build_by<Pos>(all_algorithms().front(), context, text);
+  return build_by<Pos>(automatic(), context, text);
 }
 
 SORTIE_FOR_BOTH_POSITIONS(require_text);

@@ -111,7 +111,7 @@ TEST_F(SuffixArrayCommand, EveryAlgorithmWritesTheSame) {
     };
     const Result expected = run_with("reference");
     EXPECT_EQ(expected.exit_code, 0) << expected.err;
-    for (const char* algorithm : {"auto", "prefix-doubling", "divsufsort"}) {
+    for (const char* algorithm : {"auto", "prefix-doubling", "induced", "divsufsort"}) {
       const Result result = run_with(algorithm);
       EXPECT_EQ(result.exit_code, 0) << result.err;
       EXPECT_EQ(result.out, expected.out) << name << " by " << algorithm;

@@ -117,8 +117,8 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUsage{{"suffix-array", genome, "--alphabet", "klingon"},
                    "--alphabet: klingon not in {auto,dna,dna-iupac,rna,rna-iupac,protein,bytes}"},
         WrongUsage{{"suffix-array", genome, "--algorithm", "magic"},
-                   "suffix array algorithm: found \"magic\", expected auto, prefix-doubling, "
-                   "dc3, divsufsort or reference"},
+                   "suffix array algorithm: found \"magic\", expected auto, prefix-doubling, dc3, "
+                   "divsufsort, induced or reference"},
         WrongUsage{{"suffix-array", genome, "--ambiguous", "drop"},
                    "--ambiguous: drop not in {keep,unify,separate}"},
         WrongUsage{{"suffix-array", genome, "--max-context", "0"},
@@ -206,7 +206,7 @@ TEST_F(Usage, WithoutSortieBenchOnlyItsAlgorithmsAndBenchmarksAreUnknown) {
                "(cmake --build build)");
   expect_error(run({"suffix-array", genome, "--algorithm=dc3"}, alone), 2,
                "suffix array algorithm: found \"dc3\", expected auto, prefix-doubling, "
-               "divsufsort or reference");
+               "divsufsort, induced or reference");
   EXPECT_EQ(run({"info"}, alone).exit_code, 0);
   EXPECT_THAT(run({"--help"}, alone).out, HasSubstr("bench"));
 }

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Suffix arrays on the host threads by induced sorting.
+//
+// 1. names    The LMS substrings of the text, a third as many as symbols, are named by their ranks
+//             (substring_names.hpp).
+// 2. order    The suffixes of the string of names are sorted. Where every name occurs once, names are
+//             ranks. Where many do, by prefix doubling (name_doubling.hpp), else by these three steps for
+//             the string of names.
+// 3. induce   All suffixes are sorted by one scan in each direction (induction.hpp).
+//
+// SA-IS induces the order of the LMS substrings, too, which takes as long as step 3. Naming them by a
+// hash table is faster, since few are distinct, and divides among threads.
+//
+// Memory, for n symbols of which m begin LMS suffixes (0.3 n in most texts, at most n / 2), text excluded:
+//
+// | array                  | bytes                              | lifetime |
+// |------------------------|------------------------------------|----------|
+// | suffixes               | 4 n                                | all      |
+// | LMS suffixes           | 8 m                                | all      |
+// | symbols before entries | 4 n                                | 3        |
+// | order of names         | 4 m, in suffixes                   | 2, 3     |
+// | names                  | 4 m, in the symbols                | 1, 2     |
+// | all else of 1 and 2    | in what is left of these, or allocated where that is not enough | 1, 2 |
+#include "apps/suffix_array/host/induced/induced_sort.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "apps/suffix_array/backends.hpp"
+#include "apps/suffix_array/host/induced/induction.hpp"
+#include "apps/suffix_array/host/induced/name_doubling.hpp"
+#include "apps/suffix_array/host/induced/substring_names.hpp"
+#include "apps/suffix_array/host/text/coded_text.hpp"
+#include "core/host_memory.hpp"
+#include "core/host_runtime.hpp"
+#include "core/phase_timer.hpp"
+#include "core/random.hpp"
+#include "core/uninitialised_vector.hpp"
+#include "primitives/host/parallel.hpp"
+#include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
+
+namespace sortie::suffix_array::host {
+namespace {
+
+/// From so many distinct names for each name, doubling is faster: most suffixes are then alone after two
+/// rounds. C source has 0.44 (doubling takes 7.5 ns a symbol, three more levels of names 14), stripped
+/// documentation 0.35, HTML 0.03.
+constexpr double least_distinct = 0.2;
+
+/// LMS suffixes for which find_lms_suffixes() wants memory.
+std::uint64_t most_lms_suffixes(std::uint64_t size) {
+  return size / 2 + worker_threads() + 1;
+}
+
+/// Sorts the suffixes of a string of names, of which `distinct` are.
+void sort_names(const HostContext& context, std::span<const std::uint32_t> names,
+                std::uint32_t distinct, std::span<std::uint32_t> order, ScratchStack& scratch);
+
+/// Steps 1 and 2. \param order  receives numbers of LMS suffixes in their order
+template <class Symbol>
+void order_lms_suffixes(const HostContext& context, const SymbolString<Symbol>& string,
+                        std::span<const LmsSuffix> lms, std::span<std::uint32_t> order,
+                        ScratchStack& scratch) {
+  if (lms.empty()) return;
+  const ScratchStack::Scope scope(scratch);
+  const auto names = scratch.take<std::uint32_t>(lms.size() + symbols_after_names);
+  std::fill(names.end() - symbols_after_names, names.end(), 0);
+  const auto used = names.first(lms.size());
+  const std::uint32_t distinct = name_substrings(context, string, lms, used, scratch);
+  sort_names(context, used, distinct, order, scratch);
+}
+
+void sort_names(const HostContext& context, std::span<const std::uint32_t> names,
+                std::uint32_t distinct, std::span<std::uint32_t> order, ScratchStack& scratch) {
+  if (distinct == names.size()) {
+    for_each_index(0, names.size(),
+                   [=](std::uint64_t i) { order[names[i]] = static_cast<std::uint32_t>(i); });
+    return;
+  }
+  if (distinct > least_distinct * static_cast<double>(names.size())) {
+    sort_by_doubling(context, names, order, scratch);
+    return;
+  }
+  const SymbolString<std::uint32_t> string{names, distinct};
+  const ScratchStack::Scope scope(scratch);
+  const auto found = scratch.take<LmsSuffix>(most_lms_suffixes(names.size()));
+  const auto lms = found.first(find_lms_suffixes(string, found.data()));
+  const auto lms_order = scratch.take<std::uint32_t>(lms.size());
+  order_lms_suffixes<std::uint32_t>(context, string, lms, lms_order, scratch);
+  induce(string, lms, lms_order, order, scratch);
+}
+
+/// The text with letters from 1 on and separators 0. Empty if it has no separators.
+std::vector<std::uint8_t> renumbered(const TextView& text) {
+  std::vector<std::uint8_t> symbols;
+  if (text.separators.empty()) return symbols;
+  const LetterCounts counts = count_letters(text);
+  std::array<std::uint8_t, 256> codes{};
+  std::uint8_t next = 1;
+  for (std::size_t letter = 0; letter < counts.size(); ++letter)
+    if (counts[letter] > 0) codes[letter] = next++;
+  resize_for_overwrite(symbols, static_cast<std::int64_t>(text.size()));
+  for_each_index(0, text.size(),
+                 [from = text.symbols, to = std::span(symbols), codes](std::uint64_t i) {
+                   to[i] = codes[from[i]];
+                 });
+  for (const std::uint64_t separator : text.separators) symbols[separator] = 0;
+  return symbols;
+}
+
+/// By a sample of the text.
+bool is_faster_by_induction(const TextView& text) {
+  constexpr std::uint64_t samples = 4096;
+  constexpr std::uint64_t length = 32;
+  constexpr std::ptrdiff_t few_letters = 16;
+  if (text.size() < samples * length) return false;
+  std::array<bool, 256> seen{};
+  std::vector<std::array<std::uint8_t, length>> found(samples);
+  Random random(samples);
+  for (auto& sample : found) {
+    const std::uint64_t first = random.below(text.size() - length);
+    std::copy_n(text.symbols.data() + first, length, sample.begin());
+    for (const std::uint8_t symbol : sample) seen[symbol] = true;
+  }
+  if (std::ranges::count(seen, true) > few_letters) return true;
+  std::ranges::sort(found);
+  return std::ranges::unique(found).size() > samples / 4;
+}
+
+std::uint64_t bytes_needed(const TextView& text) {
+  return text.size() * (text.separators.empty() ? 13 : 14);
+}
+
+std::vector<std::uint32_t> induced(const Context& context, const TextView& text) {
+  const std::uint64_t size = text.size();
+  start_host_runtime(context.threads);
+  report_progress(context, "names", 0, size);
+  PhaseTimer names(context, "names");
+  const std::vector<std::uint8_t> symbols = renumbered(text);
+  const SymbolString<std::uint8_t> string{
+      symbols.empty() ? text.symbols : std::span<const std::uint8_t>(symbols), 256,
+      !symbols.empty()};
+  std::vector<std::uint32_t> suffixes;
+  resize_for_overwrite(suffixes, static_cast<std::int64_t>(size));
+  const auto found = allocate_array<LmsSuffix>(most_lms_suffixes(size));
+  const std::span<const LmsSuffix> lms(found.get(), find_lms_suffixes(string, found.get()));
+  const auto order = std::span(suffixes).first(lms.size());
+  const auto before = allocate_array<std::uint32_t>(size);
+  {
+    ScratchStack scratch({std::as_writable_bytes(std::span(before.get(), size)),
+                          std::as_writable_bytes(std::span(suffixes).subspan(lms.size()))});
+    order_lms_suffixes<std::uint8_t>(context, string, lms, order, scratch);
+  }
+  names.stop();
+  report_progress(context, "names", size, size);
+  report_progress(context, "induce", 0, size);
+  const PhaseTimer timer(context, "induce");
+  induce(string, lms, suffixes, std::span(before.get(), size));
+  if (context.report != nullptr) context.report->set("lms_suffixes", std::uint64_t{lms.size()});
+  report_progress(context, "induce", size, size);
+  return suffixes;
+}
+
+}  // namespace
+
+bool can_induce(const TextView& text) {
+  if (text.size() > std::uint64_t{std::numeric_limits<std::int32_t>::max()}) return false;
+  return text.separators.empty() || std::ranges::count(count_letters(text), 0U) > 0;
+}
+
+template <Position Pos>
+bool chooses_induction(const HostContext& context, const TextView& text) {
+  const std::uint64_t widened =
+      sizeof(Pos) == sizeof(std::uint32_t) ? 0 : text.size() * sizeof(Pos);
+  return is_faster_by_induction(text) &&
+         bytes_needed(text) + widened <= host_memory_limit(context) && can_induce(text);
+}
+
+template <Position Pos>
+std::vector<Pos> build_induced(const Context& context, const TextView& text) {
+  if (!can_induce(text)) {
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("suffix array: found {} symbols with {} separators, expected for induced "
+                    "sorting less than 2^31, and a byte that is no letter where there are "
+                    "separators",
+                    text.size(), text.separators.size()));
+  }
+  require_memory(context, "suffix array", bytes_needed(text));
+  std::vector<std::uint32_t> suffixes = induced(context, text);
+  if constexpr (std::is_same_v<Pos, std::uint32_t>) {
+    return suffixes;
+  } else {
+    std::vector<Pos> wide;
+    resize_for_overwrite(wide, static_cast<std::int64_t>(suffixes.size()));
+    for_each_index(0, wide.size(), [from = suffixes.data(), to = wide.data()](std::uint64_t i) {
+      to[i] = from[i];
+    });
+    return wide;
+  }
+}
+
+template bool chooses_induction<std::uint32_t>(const HostContext&, const TextView&);
+template bool chooses_induction<std::uint64_t>(const HostContext&, const TextView&);
+SORTIE_FOR_BOTH_POSITIONS(build_induced);
+
+}  // namespace sortie::suffix_array::host

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/suffix_array/host/induced/substring_names.hpp"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <numeric>
+#include <type_traits>
+#include <vector>
+
+#include "apps/suffix_array/host/induced/name_table.hpp"
+#include "primitives/host/parallel.hpp"
+#include "primitives/host/radix_pass.hpp"
+#include "sortie/sort.hpp"
+
+namespace sortie::suffix_array::host {
+namespace {
+
+constexpr std::uint32_t long_name = 0xffffffff;               ///< of a substring without key
+constexpr std::uint64_t odd_multiplier = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio
+
+std::uint64_t hash_of_key(std::uint64_t key) {
+  key *= odd_multiplier;
+  return (key ^ key >> 29) * odd_multiplier;
+}
+std::uint64_t hash_of_key(DoubleWord key) {
+  return hash_of_key(static_cast<std::uint64_t>(key) ^
+                     hash_of_key(static_cast<std::uint64_t>(key >> 64)));
+}
+
+/// Keys of substrings of bytes: up to seven bytes, then ones, then 255 - length in the lowest byte.
+/// Of two substrings one of which begins with the other, the longer one has the smaller key.
+class ByteKeys {
+ public:
+  using Key = std::uint64_t;
+  static constexpr int key_bits = 64;
+  static constexpr std::uint32_t longest = 7;
+
+  explicit ByteKeys(const SymbolString<std::uint8_t>& string) : string_(string) {}
+
+  [[nodiscard]] Key key(std::uint32_t begin, std::uint32_t length) const {
+    const Key ones = ~Key{0} >> (8 * length);
+    return ((first_bytes(begin) | ones) & ~Key{255}) | (255 - length);
+  }
+  /// That of a longer substring, or of one with a separator, which zeros follow: less than all keys with
+  /// the same symbols.
+  [[nodiscard]] Key key_of_long(std::uint32_t begin, std::uint32_t length) const {
+    std::uint32_t count = std::min(length, longest);
+    const std::uint8_t* const symbols = string_.symbols.data() + begin;
+    if (string_.has_separators)
+      count = static_cast<std::uint32_t>(std::find(symbols, symbols + count, 0) - symbols);
+    return count == 0 ? 0 : first_bytes(begin) & ~(~Key{0} >> (8 * count));
+  }
+
+ private:
+  [[nodiscard]] Key first_bytes(std::uint32_t begin) const {
+    Key word = 0;
+    const std::uint32_t left = string_.size() - begin;
+    std::memcpy(&word, string_.symbols.data() + begin, std::min<std::uint32_t>(left, sizeof(word)));
+    if constexpr (std::endian::native == std::endian::little) word = __builtin_bswap64(word);
+    return word;
+  }
+
+  const SymbolString<std::uint8_t>& string_;
+};
+
+/// Keys of substrings of names: as many as fit 128 bits, then ones, which are no symbol.
+class NameKeys {
+ public:
+  using Key = DoubleWord;
+
+  explicit NameKeys(const SymbolString<std::uint32_t>& string)
+      : string_(string),
+        symbol_bits_(std::bit_width(string.alphabet)),
+        longest(std::min<std::uint32_t>(128 / symbol_bits_, symbols_after_names)),
+        key_bits(static_cast<int>(longest) * symbol_bits_) {
+    ones_after_[longest] = 0;
+    for (std::uint32_t length = longest; length-- > 0;)
+      ones_after_[length] =
+          ones_after_[length + 1] << symbol_bits_ | ((Key{1} << symbol_bits_) - 1);
+  }
+
+  [[nodiscard]] Key key(std::uint32_t begin, std::uint32_t length) const {
+    Key key = 0;
+    for (std::uint32_t i = 0; i < longest; ++i)
+      key = key << symbol_bits_ | string_.symbols.data()[begin + i];
+    return key | ones_after_[length];
+  }
+  [[nodiscard]] Key key_of_long(std::uint32_t begin, std::uint32_t length) const {
+    Key key = 0;
+    for (std::uint32_t i = 0; i < longest; ++i)
+      key = key << symbol_bits_ | (i < length ? string_.symbols[begin + i] : 0);
+    return key;
+  }
+
+ private:
+  const SymbolString<std::uint32_t>& string_;
+  int symbol_bits_;
+  std::array<Key, symbols_after_names + 1> ones_after_{};
+
+ public:
+  const std::uint32_t longest;  ///< symbols of a key
+  const int key_bits;
+};
+
+/// Substring `index`, longer than a key. Its hash tells most others apart.
+struct LongKey {
+  std::uint64_t hash = 0;
+  std::uint32_t index = 0;
+};
+
+template <class Symbol>
+class SubstringNamer {
+ public:
+  SubstringNamer(const SymbolString<Symbol>& string, std::span<const LmsSuffix> lms,
+                 std::span<std::uint32_t> names, ScratchStack& scratch)
+      : string_(string), lms_(lms), names_(names), scratch_(scratch), keys_(string) {}
+
+  std::uint32_t run(const HostContext& context) {
+    const ScratchStack::Scope scope(scratch_);
+    NameTable<Key> table(scratch_, lms_.size() / 64, 0);
+    number_short(table);
+    const std::uint32_t short_names = table.size();
+    const std::vector<std::uint32_t> long_ones = number_long(short_names);
+    const auto distinct = static_cast<std::uint32_t>(short_names + long_ones.size());
+    const auto keys = scratch_.take<Key>(distinct);
+    table.for_each([&](std::uint32_t number, const Key& key) { keys[number] = key; });
+    for (std::size_t i = 0; i < long_ones.size(); ++i)
+      keys[short_names + i] = keys_.key_of_long(lms_[long_ones[i]].position, length(long_ones[i]));
+    rank(context, keys, short_names, long_ones);
+    return distinct;
+  }
+
+ private:
+  using Keys = std::conditional_t<std::is_same_v<Symbol, std::uint8_t>, ByteKeys, NameKeys>;
+  using Key = typename Keys::Key;
+
+  static constexpr std::uint64_t batch = 32;        ///< keys whose entries are prefetched
+  static constexpr std::uint64_t task = 16 * 1024;  ///< substrings
+
+  [[nodiscard]] bool is_last(std::uint32_t index) const { return index + 1 == lms_.size(); }
+  /// Symbols of a substring, the first one of the next LMS suffix included.
+  [[nodiscard]] std::uint32_t length(std::uint32_t index) const {
+    return (is_last(index) ? string_.size() : lms_[index + 1].position + 1) - lms_[index].position;
+  }
+  [[nodiscard]] bool is_unique(std::uint32_t index) const {
+    if (is_last(index)) return true;
+    return string_.has_separators && (string_.symbols[lms_[index].position] == 0 ||
+                                      string_.symbols[lms_[index + 1].position] == 0);
+  }
+
+  void number_short(NameTable<Key>& table) {
+    // As many at a time as the table can take if all are new.
+    for (std::uint64_t begin = 0; begin < lms_.size();) {
+      if (table.places_left() < std::max<std::uint64_t>(table.entries() / 8, 2 * worker_threads()))
+        table.grow(scratch_, [](const Key& key) { return hash_of_key(key); });
+      const std::uint64_t end =
+          std::min<std::uint64_t>(lms_.size(), begin + table.places_left() - worker_threads());
+      for_each_range(end - begin, task, [&](std::uint64_t first, std::uint64_t last) {
+        number_range(table, begin + first, begin + last);
+      });
+      begin = end;
+    }
+  }
+
+  void number_range(NameTable<Key>& table, std::uint64_t begin, std::uint64_t end) {
+    std::array<Key, batch> keys;
+    std::array<std::uint64_t, batch> hashes;
+    for (std::uint64_t first = begin; first < end; first += batch) {
+      const std::uint64_t count = std::min(batch, end - first);
+      for (std::uint64_t i = 0; i < count; ++i) {
+        const auto index = static_cast<std::uint32_t>(first + i);
+        const std::uint32_t symbols = length(index);
+        names_[index] = long_name;
+        if (symbols > keys_.longest || is_unique(index)) continue;
+        names_[index] = 0;
+        keys[i] = keys_.key(lms_[index].position, symbols);
+        hashes[i] = hash_of_key(keys[i]);
+        table.prefetch(hashes[i]);
+      }
+      for (std::uint64_t i = 0; i < count; ++i) {
+        if (names_[first + i] == long_name) continue;
+        names_[first + i] =
+            table.find_or_add(keys[i], hashes[i], [&](const Key& key) { return key == keys[i]; });
+      }
+    }
+  }
+
+  /// Numbers the substrings without keys from `first` on. \return one substring for each number
+  std::vector<std::uint32_t> number_long(std::uint32_t first) {
+    std::vector<std::uint32_t> all;
+    for (std::uint32_t index = 0; index < names_.size(); ++index)
+      if (names_[index] == long_name) all.push_back(index);
+    const ScratchStack::Scope scope(scratch_);
+    NameTable<LongKey> table(scratch_, 2 * all.size(), first);
+    std::vector<std::uint64_t> hashes(all.size());
+    for_each_index(0, all.size(), [this, &all, &hashes](std::uint64_t i) {
+      hashes[i] = hash_of_key(XXH3_64bits(string_.symbols.data() + lms_[all[i]].position,
+                                          length(all[i]) * sizeof(Symbol)));
+    });
+    for_each_range(all.size(), task, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = begin; i < end; ++i) {
+        const LongKey key{hashes[i], all[i]};
+        names_[all[i]] = table.find_or_add(key, key.hash, [&](const LongKey& other) {
+          return other.hash == key.hash && is_same(key.index, other.index);
+        });
+      }
+    });
+    std::vector<std::uint32_t> of_number(table.size());
+    table.for_each(
+        [&](std::uint32_t number, const LongKey& key) { of_number[number - first] = key.index; });
+    return of_number;
+  }
+
+  [[nodiscard]] bool is_same(std::uint32_t a, std::uint32_t b) const {
+    if (is_unique(a) || is_unique(b) || length(a) != length(b)) return false;
+    const auto at = [this](std::uint32_t index) {
+      return string_.symbols.begin() + lms_[index].position;
+    };
+    return std::equal(at(a), at(a) + length(a), at(b));
+  }
+
+  /// Whether a substring without key is less than another one.
+  [[nodiscard]] bool is_less(std::uint32_t a, std::uint32_t b) const {
+    const Symbol* const at = string_.symbols.data();
+    const std::uint32_t shared = std::min(length(a), length(b));
+    for (std::uint32_t i = 0; i < shared; ++i) {
+      const Symbol in_a = at[lms_[a].position + i];
+      const Symbol in_b = at[lms_[b].position + i];
+      if (in_a != in_b) return in_a < in_b;
+      if (string_.is_separator(in_a)) return lms_[a].position < lms_[b].position;
+    }
+    // The end of the string follows the last one.
+    const auto end_is_less = [&](std::uint32_t other) {
+      return !string_.is_separator(at[lms_[other].position + shared]);
+    };
+    if (is_last(a)) return end_is_less(b);
+    if (is_last(b)) return !end_is_less(a);
+    return length(a) > length(b);
+  }
+
+  /// Replaces numbers by ranks.
+  void rank(const HostContext& context, std::span<const Key> keys, std::uint32_t short_names,
+            const std::vector<std::uint32_t>& long_ones) {
+    const std::uint64_t distinct = keys.size();
+    const auto heads = scratch_.take<std::uint64_t>(distinct);
+    const auto order = scratch_.take<std::uint32_t>(distinct);
+    const int low_bits = std::max(0, keys_.key_bits - 64);
+    for_each_index(0, distinct, [=](std::uint64_t i) {
+      heads[i] = static_cast<std::uint64_t>(keys[i] >> low_bits);
+      order[i] = static_cast<std::uint32_t>(i);
+    });
+    Context sorting;
+    sorting.backend = Backend::host;
+    sorting.threads = context.threads;
+    sortie::sort(sorting, heads, order);
+    const auto less = [&](std::uint32_t a, std::uint32_t b) {
+      if (keys[a] != keys[b]) return keys[a] < keys[b];
+      if (a == b) return false;
+      // A substring without key continues where one with the same key has ended.
+      if (a < short_names || b < short_names) return b < short_names;
+      return is_less(long_ones[a - short_names], long_ones[b - short_names]);
+    };
+    for_each_range(distinct, task, [&](std::uint64_t begin, std::uint64_t end) {
+      // The range has the groups of equal heads that begin in it.
+      const auto begins = [&](std::uint64_t i) {
+        return i == 0 || i == distinct || heads[i - 1] != heads[i];
+      };
+      while (begin < end && !begins(begin)) ++begin;
+      while (begin < end) {
+        std::uint64_t next = begin + 1;
+        while (!begins(next)) ++next;
+        if (next - begin > 1) std::sort(order.begin() + begin, order.begin() + next, less);
+        begin = next;
+      }
+    });
+    const auto ranks = scratch_.take<std::uint32_t>(distinct);
+    for_each_index(0, distinct,
+                   [=](std::uint64_t i) { ranks[order[i]] = static_cast<std::uint32_t>(i); });
+    for_each_index(0, names_.size(),
+                   [names = names_, ranks](std::uint64_t i) { names[i] = ranks[names[i]]; });
+  }
+
+  const SymbolString<Symbol>& string_;
+  std::span<const LmsSuffix> lms_;
+  std::span<std::uint32_t> names_;
+  ScratchStack& scratch_;
+  Keys keys_;
+};
+
+}  // namespace
+
+template <class Symbol>
+std::uint32_t name_substrings(const HostContext& context, const SymbolString<Symbol>& string,
+                              std::span<const LmsSuffix> lms, std::span<std::uint32_t> names,
+                              ScratchStack& scratch) {
+  return SubstringNamer<Symbol>(string, lms, names, scratch).run(context);
+}
+
+template std::uint32_t name_substrings(const HostContext&, const SymbolString<std::uint8_t>&,
+                                       std::span<const LmsSuffix>, std::span<std::uint32_t>,
+                                       ScratchStack&);
+template std::uint32_t name_substrings(const HostContext&, const SymbolString<std::uint32_t>&,
+                                       std::span<const LmsSuffix>, std::span<std::uint32_t>,
+                                       ScratchStack&);
+
+}  // namespace sortie::suffix_array::host

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Induced sorting on the host: each of its steps against its definition, and texts that lead through all
+// ways to order names.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "apps/suffix_array/host/induced/induced_sort.hpp"
+#include "apps/suffix_array/host/induced/induction.hpp"
+#include "apps/suffix_array/host/induced/name_doubling.hpp"
+#include "apps/suffix_array/host/induced/substring_names.hpp"
+#include "core/host_runtime.hpp"
+#include "primitives/host/parallel.hpp"
+#include "sortie/error.hpp"
+#include "tests/suffix_array/texts.hpp"
+#include "tests/support/backend.hpp"
+
+namespace sortie::suffix_array {
+namespace {
+
+using host::LmsSuffix;
+using host::SymbolString;
+
+class HostInduced : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (test::backend() != Backend::host) GTEST_SKIP() << "of the host only";
+    start_host_runtime(0);
+  }
+
+  static Context context() {
+    Context context;
+    context.backend = Backend::host;
+    return context;
+  }
+
+  std::vector<std::byte> scratch_bytes_ = std::vector<std::byte>(1 << 16);
+  host::ScratchStack scratch_{{std::span(scratch_bytes_), {}}};
+};
+
+/// Random symbols below `alphabet` in runs of up to `longest_run`, and what a key may read behind them.
+template <class Symbol>
+std::vector<Symbol> random_symbols(std::size_t size, unsigned alphabet, unsigned longest_run,
+                                   std::uint64_t seed) {
+  Random random(seed);
+  std::vector<Symbol> symbols;
+  while (symbols.size() < size)
+    symbols.insert(symbols.end(), 1 + random.below(longest_run),
+                   static_cast<Symbol>(random.below(alphabet)));
+  symbols.resize(size);
+  symbols.resize(size + host::symbols_after_names);
+  return symbols;
+}
+
+template <class Symbol>
+SymbolString<Symbol> string_of(const std::vector<Symbol>& symbols, std::uint64_t alphabet,
+                               bool has_separators) {
+  return {std::span(symbols).first(symbols.size() - host::symbols_after_names), alphabet,
+          has_separators};
+}
+
+/// Whether suffix a is less than suffix b, by the definition of a SymbolString.
+template <class Symbol>
+bool is_less(const SymbolString<Symbol>& string, std::size_t a, std::size_t b) {
+  const std::size_t size = string.size();
+  for (std::size_t i = 0;; ++i) {
+    if (a + i == size) return !string.is_separator(string.symbols[b + i]);
+    if (b + i == size) return string.is_separator(string.symbols[a + i]);
+    const Symbol in_a = string.symbols[a + i];
+    const Symbol in_b = string.symbols[b + i];
+    if (in_a != in_b) return in_a < in_b;
+    if (string.is_separator(in_a)) return a < b;
+  }
+}
+
+template <class Symbol>
+std::vector<LmsSuffix> lms_of(const SymbolString<Symbol>& string) {
+  std::vector<LmsSuffix> lms(string.size() / 2 + worker_threads() + 1);
+  lms.resize(host::find_lms_suffixes(string, lms.data()));
+  return lms;
+}
+
+template <class Symbol>
+std::vector<std::uint32_t> plain_lms_positions(const SymbolString<Symbol>& string) {
+  const auto is_s = [&](std::size_t i) {
+    return i + 1 == string.size() ? string.is_separator(string.symbols[i])
+                                  : is_less(string, i, i + 1);
+  };
+  std::vector<std::uint32_t> positions;
+  for (std::uint32_t i = 1; i < string.size(); ++i)
+    if (is_s(i) && !is_s(i - 1)) positions.push_back(i);
+  return positions;
+}
+
+/// Calls test(string) for many strings.
+template <class Symbol, class Test>
+void for_each_string(const Test& test) {
+  std::uint64_t seed = 0;
+  for (const std::size_t size : {1, 2, 63, 64, 65, 130, 700}) {
+    for (const unsigned alphabet : {1U, 2U, 3U, 20U, 250U}) {
+      for (const unsigned run : {1U, 5U, 90U}) {
+        for (const bool separators : {false, true}) {
+          if (separators && !std::is_same_v<Symbol, std::uint8_t>) continue;
+          const auto symbols = random_symbols<Symbol>(size, alphabet, run, ++seed);
+          SCOPED_TRACE(testing::Message() << size << " of " << alphabet << ", runs " << run << ", "
+                                          << (separators ? "separators" : "no separators"));
+          test(string_of(symbols, alphabet, separators));
+        }
+      }
+    }
+  }
+}
+
+TEST_F(HostInduced, FindsTheLmsSuffixes) {
+  const auto check_string = [](const auto& string) {
+    std::vector<std::uint32_t> found;
+    for (const LmsSuffix& suffix : lms_of(string)) {
+      found.push_back(suffix.position);
+      EXPECT_EQ(suffix.before, host::symbols_before(string, suffix.position));
+    }
+    EXPECT_EQ(found, plain_lms_positions(string));
+  };
+  for_each_string<std::uint8_t>(check_string);
+  for_each_string<std::uint32_t>(check_string);
+}
+
+TEST_F(HostInduced, FindsThemInSharesOfThreads) {
+  for (const unsigned run : {1U, 40000U}) {
+    const auto symbols = random_symbols<std::uint8_t>(300000, 3, run, 9);
+    const auto string = string_of(symbols, 3, false);
+    std::vector<std::uint32_t> expected;
+    bool next_is_s = false;
+    for (std::uint32_t i = string.size() - 1; i-- > 0;) {
+      const auto& at = string.symbols;
+      const bool is_s = at[i] < at[i + 1] || (at[i] == at[i + 1] && next_is_s);
+      if (next_is_s && !is_s) expected.push_back(i + 1);
+      next_is_s = is_s;
+    }
+    std::reverse(expected.begin(), expected.end());
+    std::vector<std::uint32_t> found;
+    for (const LmsSuffix& suffix : lms_of(string)) found.push_back(suffix.position);
+    EXPECT_EQ(found, expected);
+  }
+}
+
+TEST_F(HostInduced, KnowsTheSymbolsBeforeAPosition) {
+  const std::vector<std::uint8_t> symbols = {1, 2, 3, 4, 5, 6};
+  const SymbolString<std::uint8_t> text{symbols};
+  EXPECT_EQ(host::symbols_before(text, 0), 0U);
+  EXPECT_EQ(host::symbols_before(text, 3), 0x010203U);
+  EXPECT_EQ(host::symbols_before(text, 5), 0x02030405U);
+}
+
+/// Names have the order of the substrings: a suffix of names is less where its LMS suffix is.
+TEST_F(HostInduced, NamesHaveTheOrderOfTheSuffixes) {
+  const auto check_string = [this](const auto& string) {
+    const std::vector<LmsSuffix> lms = lms_of(string);
+    if (lms.empty()) return;
+    std::vector<std::uint32_t> names(lms.size());
+    const std::uint32_t distinct =
+        host::name_substrings<typename std::remove_cvref_t<decltype(string.symbols)>::value_type>(
+            context(), string, lms, names, scratch_);
+    std::vector<bool> used(distinct);
+    for (const std::uint32_t name : names) used.at(name) = true;
+    EXPECT_EQ(std::count(used.begin(), used.end(), true), static_cast<std::ptrdiff_t>(distinct));
+    std::vector<std::uint32_t> order(lms.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return is_less(string, lms[a].position, lms[b].position);
+    });
+    for (std::size_t i = 1; i < order.size(); ++i) {
+      EXPECT_TRUE(std::lexicographical_compare(names.begin() + order[i - 1], names.end(),
+                                               names.begin() + order[i], names.end()))
+          << order[i - 1] << ", " << order[i];
+    }
+  };
+  for_each_string<std::uint8_t>(check_string);
+  for_each_string<std::uint32_t>(check_string);
+}
+
+TEST_F(HostInduced, GivesEqualSubstringsOneName) {
+  // Of 4, 9 and 20 symbols: in a key of bytes, and longer.
+  for (const std::size_t length : {4, 9, 20}) {
+    std::string unit(length, 'y');
+    unit.front() = 'a';
+    const std::string text = "z" + test::repeated(unit, 5) + "az";
+    const std::vector<std::uint8_t> symbols(text.begin(), text.end());
+    const SymbolString<std::uint8_t> string{symbols};
+    const std::vector<LmsSuffix> lms = lms_of(string);
+    ASSERT_EQ(lms.size(), 6U);
+    std::vector<std::uint32_t> names(lms.size());
+    EXPECT_EQ(host::name_substrings<std::uint8_t>(context(), string, lms, names, scratch_), 2U);
+    EXPECT_EQ(std::count(names.begin(), names.end(), names[0]), 5);
+  }
+}
+
+TEST_F(HostInduced, DoublingSortsSuffixesOfNames) {
+  for (const unsigned alphabet : {1U, 2U, 50U, 4000U}) {
+    for (const std::size_t size : {1, 2, 1000, 3000}) {
+      auto names = random_symbols<std::uint32_t>(size, alphabet, 3, alphabet + size);
+      names.resize(size);
+      std::vector<std::uint32_t> order(size);
+      host::sort_by_doubling(context(), names, order, scratch_);
+      std::vector<std::uint32_t> expected(size);
+      std::iota(expected.begin(), expected.end(), 0U);
+      std::sort(expected.begin(), expected.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return std::lexicographical_compare(names.begin() + a, names.end(), names.begin() + b,
+                                            names.end());
+      });
+      EXPECT_EQ(order, expected) << alphabet << ", " << size;
+    }
+  }
+}
+
+/// Letters of which a few hundred thousand begin with the same one, so that threads share its bucket.
+std::string large_text(unsigned letters) {
+  const std::string part = test::random_letters(200000, letters, 'A', letters);
+  return part + std::string(1000, 'A') + part.substr(77777) +
+         test::random_letters(300000, letters, 'A', 5) + test::fibonacci(50000);
+}
+
+TEST_F(HostInduced, SortsLargeTexts) {
+  for (const unsigned letters : {2U, 3U, 4U, 26U, 190U}) {
+    const test::NamedText text = test::single("", large_text(letters));
+    const auto suffixes = host::build_induced<std::uint32_t>(context(), text.view());
+    EXPECT_NO_THROW(check<std::uint32_t>(context(), text.view(), suffixes)) << letters;
+  }
+  const std::string part = large_text(60);
+  const test::NamedText records = test::joined(
+      "", {part, "", "", part.substr(3), part, test::repeated("AB", 90000), part + "A", ""});
+  const auto suffixes = host::build_induced<std::uint32_t>(context(), records.view());
+  EXPECT_NO_THROW(check<std::uint32_t>(context(), records.view(), suffixes));
+}
+
+TEST_F(HostInduced, SortsShortPeriods) {
+  for (const std::string_view period : {"A", "AB", "BA", "ABACABB", "ZZZZZZZZZZA"}) {
+    std::string letters = test::repeated(std::string(period), 200000 / period.size());
+    for (const char mutation : {'A', 'C'}) {
+      letters[letters.size() / 3] = mutation;
+      const test::NamedText text = test::single("", letters);
+      const auto suffixes = host::build_induced<std::uint64_t>(context(), text.view());
+      EXPECT_NO_THROW(check<std::uint64_t>(context(), text.view(), suffixes)) << period << mutation;
+    }
+  }
+}
+
+TEST_F(HostInduced, IsChosenForManyLettersAndRepeats) {
+  const auto is_chosen = [](const Context& context, const std::string& letters) {
+    return host::chooses_induction<std::uint32_t>(context, test::single("", letters).view());
+  };
+  const std::string dna = test::random_letters(200000, 4, 'A', 1);
+  const std::string prose = test::random_letters(200000, 40, 'A', 2);
+  EXPECT_FALSE(is_chosen(context(), dna));
+  EXPECT_TRUE(is_chosen(context(), prose));
+  EXPECT_TRUE(is_chosen(context(), test::repeated(dna.substr(0, 1000), 200)));
+  EXPECT_FALSE(is_chosen(context(), prose.substr(0, 1000)));
+  Context little = context();
+  little.memory_budget = 10 * prose.size();
+  EXPECT_FALSE(is_chosen(little, prose));
+  EXPECT_NO_THROW((void)build<std::uint32_t>(little, test::single("", prose).view()));
+}
+
+TEST_F(HostInduced, RefusesTextsWithoutAByteForSeparators) {
+  test::NamedText text = test::single("", test::random_letters(200000, 256, 0, 3));
+  text.separators = {5, 70000};
+  EXPECT_FALSE(host::can_induce(text.view()));
+  EXPECT_FALSE(host::chooses_induction<std::uint32_t>(context(), text.view()));
+  EXPECT_THROW((void)host::build_induced<std::uint32_t>(context(), text.view()), Error);
+  EXPECT_NO_THROW((void)build<std::uint32_t>(context(), text.view()));
+}
+
+}  // namespace
+}  // namespace sortie::suffix_array
