@@ -24,7 +24,8 @@ TYPED_TEST_SUITE(BuildSuffixArray, Widths);
 
 bool serves(const ConstructionAlgorithm& algorithm, const TextView& text) {
   // These have no byte left for record ends when all 256 are letters.
-  if ((algorithm.name != "divsufsort" && algorithm.name != "induced") || text.separators.empty()) return true;
+  if ((algorithm.name != "divsufsort" && algorithm.name != "induced") || text.separators.empty())
+    return true;
   std::array<bool, 256> occurs{};
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (!std::binary_search(text.separators.begin(), text.separators.end(), i)) {

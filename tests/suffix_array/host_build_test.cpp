@@ -4,8 +4,6 @@
 // through each of its stages.
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "core/host_memory.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
@@ -102,13 +100,6 @@ TEST_P(StagedTexts, AreSortedWithAnyMemory) {
 INSTANTIATE_TEST_SUITE_P(HostBuild, StagedTexts, testing::ValuesIn(staged_texts()),
                          [](const auto& info) { return info.param.name; });
 
-/// Forgets the highest resident size so far. \return false where the system does not let
-bool reset_peak_memory() {
-  std::ofstream file("/proc/self/clear_refs");
-  file << "5" << std::flush;
-  return static_cast<bool>(file);
-}
-
 struct MemoryCase {
   std::string name;
   test::NamedText (*text)();
@@ -128,7 +119,7 @@ TEST_P(HostBuildMemory, StaysWithinWhatIsStated) {
   Context context = host_context();
   // Threads, Kokkos and the allocator take what they take before.
   (void)doubled<std::uint32_t>(context, test::single("", "GATTACA").view());
-  if (!reset_peak_memory()) GTEST_SKIP() << "peak memory cannot be reset here";
+  if (!test::reset_peak_memory()) GTEST_SKIP() << "peak memory cannot be reset here";
   const std::uint64_t before = peak_host_memory();
   context.memory_budget = memory.budget * text.symbols.size();
   const auto suffixes = doubled<std::uint32_t>(context, text.view());

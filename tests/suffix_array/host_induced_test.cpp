@@ -15,11 +15,13 @@
 #include "apps/suffix_array/host/induced/induction.hpp"
 #include "apps/suffix_array/host/induced/name_doubling.hpp"
 #include "apps/suffix_array/host/induced/substring_names.hpp"
+#include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
 #include "tests/suffix_array/texts.hpp"
 #include "tests/support/backend.hpp"
+#include "tests/support/sanitizers.hpp"
 
 namespace sortie::suffix_array {
 namespace {
@@ -250,13 +252,15 @@ TEST_F(HostInduced, SortsShortPeriods) {
   }
 }
 
-TEST_F(HostInduced, IsChosenForManyLettersAndRepeats) {
+TEST_F(HostInduced, IsChosenForTextsThatRepeatThemselves) {
   const auto is_chosen = [](const Context& context, const std::string& letters) {
     return host::chooses_induction<std::uint32_t>(context, test::single("", letters).view());
   };
   const std::string dna = test::random_letters(200000, 4, 'A', 1);
-  const std::string prose = test::random_letters(200000, 40, 'A', 2);
+  const std::string proteins = test::random_letters(200000, 20, 'A', 2);
+  const std::string prose = proteins + proteins.substr(10000, 100000);
   EXPECT_FALSE(is_chosen(context(), dna));
+  EXPECT_FALSE(is_chosen(context(), proteins));
   EXPECT_TRUE(is_chosen(context(), prose));
   EXPECT_TRUE(is_chosen(context(), test::repeated(dna.substr(0, 1000), 200)));
   EXPECT_FALSE(is_chosen(context(), prose.substr(0, 1000)));
@@ -264,6 +268,46 @@ TEST_F(HostInduced, IsChosenForManyLettersAndRepeats) {
   little.memory_budget = 10 * prose.size();
   EXPECT_FALSE(is_chosen(little, prose));
   EXPECT_NO_THROW((void)build<std::uint32_t>(little, test::single("", prose).view()));
+}
+
+/// Words in random order, of which sentences are repeated.
+std::string large_prose() {
+  const std::string letters = test::random_letters(40000, 26, 'a', 7);
+  Random random(11);
+  std::string text;
+  while (text.size() < 3000000) {
+    if (text.size() > 100000 && random.below(12) == 0) {
+      text += text.substr(random.below(text.size() - 1000), random.below(300));
+    } else {
+      text += letters.substr(random.below(4000) * 9, 2 + random.below(7));
+    }
+    text += ' ';
+  }
+  return text;
+}
+
+TEST_F(HostInduced, StaysWithinTheMemoryThatIsStated) {
+#if SORTIE_TEST_SANITIZED
+  GTEST_SKIP() << "sanitizers keep memory that was given back";
+#endif
+  std::vector<test::NamedText> texts = {test::single("prose", large_prose()),
+                                        test::single("period", test::repeated("AB", 1500000))};
+  const std::string prose = large_prose();
+  texts.push_back(test::joined("records", {prose.substr(0, 1000000), prose.substr(1000000)}));
+  for (const test::NamedText& text : texts) {
+    (void)host::build_induced<std::uint32_t>(context(), test::single("", "GATTACA").view());
+    if (!test::reset_peak_memory()) GTEST_SKIP() << "peak memory cannot be reset here";
+    const std::uint64_t before = peak_host_memory();
+    const auto suffixes = host::build_induced<std::uint32_t>(context(), text.view());
+    const auto taken = static_cast<double>(peak_host_memory() - before);
+    const double rounding = 16.0 * (1 << 20);  // large pages
+    EXPECT_LE(taken,
+              (text.separators.empty() ? 13.0 : 14.0) * static_cast<double>(text.symbols.size()) +
+                  rounding)
+        << text.name << ": " << taken / static_cast<double>(text.symbols.size())
+        << " bytes a symbol";
+    EXPECT_NO_THROW(check<std::uint32_t>(context(), text.view(), suffixes));
+  }
 }
 
 TEST_F(HostInduced, RefusesTextsWithoutAByteForSeparators) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,13 @@
 #include "sortie/suffix_array.hpp"
 
 namespace sortie::test {
+
+/// Forgets the highest resident size so far. \return false where the system does not let
+inline bool reset_peak_memory() {
+  std::ofstream file("/proc/self/clear_refs");
+  file << "5" << std::flush;
+  return static_cast<bool>(file);
+}
 
 /// A text with its name in test output.
 struct NamedText {

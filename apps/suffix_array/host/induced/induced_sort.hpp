@@ -14,9 +14,8 @@ namespace sortie::suffix_array::host {
 [[nodiscard]] bool can_induce(const TextView& text);
 
 /// Whether induced sorting is possible, faster than prefix doubling, and within the memory that the
-/// call may take. It is faster for texts of many letters, and for those that repeat themselves so much
-/// that doubling sorts the same suffixes again and again. Reads some thousand places of the text, and
-/// all of it if it has separators.
+/// call may take. It is faster for texts of which many suffixes agree in more symbols than doubling
+/// compares at once. Reads some thousand places of the text, and all of it if it has many letters.
 template <Position Pos>
 [[nodiscard]] bool chooses_induction(const HostContext& context, const TextView& text);
 
