@@ -22,6 +22,24 @@ std::uint64_t checksum_of_blocks(std::span<const std::uint64_t> blocks) {
   return block_checksum(std::as_bytes(blocks));
 }
 
+/// Over-aligned, which operator new respects.
+struct StreamChecksum::State {
+  XXH3_state_t hash;
+};
+
+StreamChecksum::StreamChecksum() : state_(std::make_unique<State>()) {
+  XXH3_64bits_reset(&state_->hash);
+}
+StreamChecksum::~StreamChecksum() = default;
+
+void StreamChecksum::extend(std::span<const char> bytes) {
+  XXH3_64bits_update(&state_->hash, bytes.data(), bytes.size());
+}
+
+std::uint64_t StreamChecksum::value() const {
+  return XXH3_64bits_digest(&state_->hash);
+}
+
 std::string checksum_text(std::uint64_t checksum) {
   std::string digits(16, '0');
   for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit, checksum >>= 4)

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,6 +44,23 @@ template <class... Arrays>
   (append_block_checksums(workers, std::as_bytes(std::span(arrays)), blocks), ...);
   return checksum_text(checksum_of_blocks(blocks));
 }
+
+/// The 64-bit XXH3 hash of bytes that come in parts: as block_checksum() of all of them.
+class StreamChecksum {
+ public:
+  StreamChecksum();
+  ~StreamChecksum();
+  StreamChecksum(const StreamChecksum&) = delete;
+  StreamChecksum& operator=(const StreamChecksum&) = delete;
+
+  void extend(std::span<const char> bytes);
+  /// Of the bytes so far.
+  [[nodiscard]] std::uint64_t value() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 /// Initial value of extend_fnv1a().
 inline constexpr std::uint64_t fnv1a_seed = 0xcbf29ce484222325ULL;
