@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sortie/context.hpp"
+#include "sortie/corpus.hpp"
 #include "sortie/export.hpp"
 
 /// Inverted indexes of documents and of sequences, and searches in them (index_search.hpp).
@@ -46,6 +47,25 @@ struct Documents {
 /// document or part of it. Returns false if there are none. Called by one thread at a time, but not
 /// always the same one.
 using DocumentSource = std::function<bool(Documents& block, std::uint64_t block_bytes)>;
+
+/// The documents of a corpus, from the first one on. A document that is a file has its path as its
+/// name; one that is a line of JSONL has "FILE:LINE".
+/// \param context  threads
+/// \param paths, options  as those of texts::CorpusStream, whose blocks are read on its threads;
+///                        `split_documents` and `block_bytes` are set here
+/// \throws Error as texts::CorpusStream::pass(), from the source when it is called
+[[nodiscard]] SORTIE_API DocumentSource corpus_documents(const HostContext& context,
+                                                         std::vector<std::string> paths,
+                                                         const texts::CorpusOptions& options = {});
+
+/// The records of FASTA and FASTQ files. Their names are the first words of their headers, or "#"
+/// and their number in all files. Each file is read as a whole.
+/// \param context      threads
+/// \param kmer_length  of the index
+/// \throws Error as sequences::read_fasta(), from the source when it is called
+[[nodiscard]] SORTIE_API DocumentSource sequence_documents(const HostContext& context,
+                                                           std::vector<std::string> paths,
+                                                           int kmer_length);
 
 /// What is indexed, and how.
 struct IndexOptions {
