@@ -242,14 +242,17 @@ class OtherMatches : public Matches {
   OtherMatches(const MappedIndex& index, MatchesPointer excluded)
       : documents_(index.header().documents), excluded_(std::move(excluded)) {}
   std::uint32_t first_from(std::uint32_t target) override {
-    while (target < documents_ && excluded_->first_from(target) == target) ++target;
-    return target < documents_ ? target : PostingCursor::end_document;
+    // What is excluded has advanced to `next_`, and cannot tell of documents before.
+    next_ = std::max(next_, target);
+    while (next_ < documents_ && excluded_->first_from(next_) == next_) ++next_;
+    return next_ < documents_ ? next_ : PostingCursor::end_document;
   }
   [[nodiscard]] std::uint64_t most() const override { return documents_; }
 
  private:
   std::uint64_t documents_;
   MatchesPointer excluded_;
+  std::uint32_t next_ = 0;
 };
 
 /// Words that follow each other.

@@ -64,7 +64,7 @@ class TermTable {
     std::uint32_t number = no_number;
   };
   static constexpr std::uint32_t no_number = 0xffffffff;
-  static constexpr std::size_t first_slots = std::size_t{1} << 14;
+  static constexpr std::size_t first_slots = std::size_t{1} << 10;
 
   [[nodiscard]] std::size_t slot_of(std::uint64_t mark) const {
     mark *= 0x9e3779b97f4a7c15ULL;

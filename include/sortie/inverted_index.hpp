@@ -76,7 +76,7 @@ struct IndexOptions {
   /// Of a k-mer and its reverse complement, the smaller one is the term.
   bool canonical = false;
   /// Words are stemmed by this algorithm of libstemmer ("english"); empty: they are not.
-  std::string stemmer;
+  std::string stemmer = {};
   std::uint64_t block_bytes = 0;  ///< 0: as the memory budget allows
 };
 
