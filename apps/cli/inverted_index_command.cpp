@@ -43,9 +43,10 @@ Indexer choose_indexer(Job& job, const InvertedIndexCommand& command) {
   const bool asks_gpu = command.indexer.starts_with("gpu");
   const bool leaves_choice = command.indexer == "auto";
   if (asks_gpu && command.common.backend == name(Backend::host)) {
-    throw Error(ErrorKind::usage, fmt::format("found --indexer {} with --backend host, expected cpu or "
-                                              "cpu-overlapped",
-                                              command.indexer));
+    throw Error(ErrorKind::usage,
+                fmt::format("found --indexer {} with --backend host, expected cpu or "
+                            "cpu-overlapped",
+                            command.indexer));
   }
   job.choose_backend(asks_gpu ? Backend::cuda : Backend::host,
                      leaves_choice ? "parsing takes longer than sorting" : "--indexer asks for it");
@@ -95,11 +96,12 @@ void show_plan(Job& job, const InvertedIndexCommand& command,
 void run_inverted_index(Job& job, const InvertedIndexCommand& command) {
   if (command.output.empty() && !command.dry_run)
     throw Error(ErrorKind::usage, "--output is required");
-  const bool reads_input = std::find(command.paths.begin(), command.paths.end(), "-") !=
-                           command.paths.end();
+  const bool reads_input =
+      std::find(command.paths.begin(), command.paths.end(), "-") != command.paths.end();
   if (reads_input && (command.verify || command.common.repeat > 1))
-    throw Error(ErrorKind::usage, "found standard input with --verify or --repeat, expected files, "
-                                  "which can be read again");
+    throw Error(ErrorKind::usage,
+                "found standard input with --verify or --repeat, expected files, "
+                "which can be read again");
   job.announce_output(command.output);
   const bool as_ciff = command.format == "ciff";
   indexing::IndexOptions options = command.options;
@@ -107,8 +109,7 @@ void run_inverted_index(Job& job, const InvertedIndexCommand& command) {
   if (command.dry_run) return show_plan(job, command, options);
   // CIFF is made from an index beside it, or in the system's folder for standard output.
   TemporaryName temporary;
-  if (as_ciff)
-    temporary.set(TemporaryName::unused_name(sorting::spill_folder(command.output)));
+  if (as_ciff) temporary.set(TemporaryName::unused_name(sorting::spill_folder(command.output)));
   const std::string path = as_ciff ? temporary.path() : command.output;
   const auto remove_temporary = [&] {
     if (as_ciff) ::unlink(path.c_str());
@@ -168,14 +169,16 @@ Command add_inverted_index_command(CLI::App& program) {
                    "files that LIST has on its lines")
       ->required();
   parser->add_option("-o,--output", command->output, "Write the index to this file");
-  parser->add_option("--format", command->format,
-                     "index: for sortie search; ciff: the common index file format (-: standard "
-                     "output)")
+  parser
+      ->add_option("--format", command->format,
+                   "index: for sortie search; ciff: the common index file format (-: standard "
+                   "output)")
       ->check(CLI::IsMember({"index", "ciff"}))
       ->capture_default_str();
-  parser->add_option("--indexer", command->indexer,
-                     "cpu: parse, then sort; cpu-overlapped: each thread parses and sorts; gpu, "
-                     "gpu-overlapped: a GPU sorts, after the parsing or beside it")
+  parser
+      ->add_option("--indexer", command->indexer,
+                   "cpu: parse, then sort; cpu-overlapped: each thread parses and sorts; gpu, "
+                   "gpu-overlapped: a GPU sorts, after the parsing or beside it")
       ->check(CLI::IsMember({"auto", "cpu", "cpu-overlapped", "gpu", "gpu-overlapped"}))
       ->capture_default_str();
   parser->add_flag("--positions", command->options.positions,
@@ -183,8 +186,9 @@ Command add_inverted_index_command(CLI::App& program) {
   auto* stem = parser->add_option("--stem", command->options.stemmer,
                                   "Stem words by this algorithm of libstemmer, e.g. english");
   constexpr int longest_kmer = 31;
-  auto* kmers = parser->add_option("--kmers", command->options.kmer_length,
-                                   "Index the k-mers of sequences, of this length")
+  auto* kmers = parser
+                    ->add_option("--kmers", command->options.kmer_length,
+                                 "Index the k-mers of sequences, of this length")
                     ->check(CLI::Range(1, longest_kmer))
                     ->excludes(stem);
   parser
@@ -198,8 +202,9 @@ Command add_inverted_index_command(CLI::App& program) {
   parser->add_option("--field", command->corpus.field, "Field of JSONL that holds the document")
       ->excludes(kmers)
       ->capture_default_str();
-  parser->add_flag("--refuse-invalid-utf8", command->corpus.refuse_invalid_utf8,
-                   "Fail at documents that are not UTF-8")
+  parser
+      ->add_flag("--refuse-invalid-utf8", command->corpus.refuse_invalid_utf8,
+                 "Fail at documents that are not UTF-8")
       ->excludes(kmers);
   parser->add_flag("--dry-run", command->dry_run, "Only tell the memory and the number of runs");
   parser->add_flag("--verify", command->verify,

@@ -53,7 +53,8 @@ std::vector<Query> read_queries(Job& job, const SearchCommand& command, bool of_
     const sequences::Text text = sequences::read_fasta(job.host_context(), command.queries);
     for (const sequences::Record& record : text.records) {
       const std::string word = record.name.substr(0, record.name.find_first_of(" \t"));
-      const char* const letters = reinterpret_cast<const char*>(text.symbols.data()) + record.offset;
+      const char* const letters =
+          reinterpret_cast<const char*>(text.symbols.data()) + record.offset;
       queries.push_back({word.empty() ? next_name() : word, {letters, letters + record.length}});
     }
   } else if (!command.queries.empty()) {
@@ -93,9 +94,10 @@ void run_search(Job& job, const SearchCommand& command) {
   const indexing::InvertedIndex index(command.path);
   const bool of_kmers = index.kmer_length() > 0;
   if (of_kmers && command.boolean)
-    throw Error(ErrorKind::usage, fmt::format("{}: found an index of k-mers, expected one of words, "
-                                              "which --boolean requires",
-                                              command.path));
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: found an index of k-mers, expected one of words, "
+                            "which --boolean requires",
+                            command.path));
   const std::vector<Query> queries = read_queries(job, command, of_kmers);
   WholeFile output(command.output);
   std::uint64_t found = 0;
@@ -110,9 +112,9 @@ void run_search(Job& job, const SearchCommand& command) {
       std::uint64_t rank = 0;
       for (const Hit& hit : hits) {
         const std::string name = index.document_name(hit.document);
-        output.write(command.boolean
-                         ? fmt::format("{}\t{}\n", query.name, name)
-                         : fmt::format("{}\t{}\t{}\t{:.6f}\n", query.name, ++rank, name, hit.score));
+        output.write(command.boolean ? fmt::format("{}\t{}\n", query.name, name)
+                                     : fmt::format("{}\t{}\t{}\t{:.6f}\n", query.name, ++rank, name,
+                                                   hit.score));
       }
     }
     output.commit();
@@ -124,9 +126,10 @@ void run_search(Job& job, const SearchCommand& command) {
   report.set("documents", index.documents());
   report.set("median_milliseconds", milliseconds[milliseconds.size() / 2]);
   report.set("longest_milliseconds", milliseconds.back());
-  job.summarize(command.output,
-                fmt::format("{} hits of {} queries in {} documents, median {:.3f} ms", found,
-                            queries.size(), index.documents(), milliseconds[milliseconds.size() / 2]));
+  job.summarize(
+      command.output,
+      fmt::format("{} hits of {} queries in {} documents, median {:.3f} ms", found, queries.size(),
+                  index.documents(), milliseconds[milliseconds.size() / 2]));
 }
 
 }  // namespace
@@ -142,9 +145,10 @@ Command add_search_command(CLI::App& program) {
   parser->add_option("--queries", command->queries,
                      "Further queries, one on each line; for k-mers FASTA or FASTQ; -: standard "
                      "input");
-  parser->add_option("-o,--output", command->output,
-                     "Write lines of query, rank, document and score, separated by tabs; with "
-                     "--boolean of query and document (-: standard output)")
+  parser
+      ->add_option("-o,--output", command->output,
+                   "Write lines of query, rank, document and score, separated by tabs; with "
+                   "--boolean of query and document (-: standard output)")
       ->capture_default_str();
   auto* boolean = parser->add_flag("--boolean", command->boolean,
                                    "All documents that satisfy the expression, in their order");
@@ -157,8 +161,9 @@ Command add_search_command(CLI::App& program) {
   parser->add_option("--b", command->ranking.b, "Of BM25: weight of lengths, from 0 to 1")
       ->excludes(boolean)
       ->capture_default_str();
-  parser->add_option("--share", command->share,
-                     "Of k-mers: the least share of the query's distinct k-mers")
+  parser
+      ->add_option("--share", command->share,
+                   "Of k-mers: the least share of the query's distinct k-mers")
       ->excludes(boolean)
       ->capture_default_str();
   return make_command(parser, command, run_search);

@@ -27,7 +27,6 @@ struct PlainIndex {
 /// Calls take(word) for the words of a document, character by character.
 template <class Take>
 void for_each_plain_word(std::string_view text, const Take& take) {
-  const CharacterTable& table = CharacterTable::get();
   std::string word;
   const auto end_word = [&] {
     if (!word.empty()) take(word);
@@ -36,13 +35,14 @@ void for_each_plain_word(std::string_view text, const Take& take) {
   for (std::size_t at = 0; at < text.size();) {
     const Utf8Character next = decode_utf8(text.data() + at, text.data() + text.size());
     at += next.bytes;
-    const std::uint32_t lower = table.lower(next.character);
+    const std::uint32_t lower = lower_of(next.character);
     if (lower == 0) {
       end_word();
       continue;
     }
     char bytes[4];
-    const std::string_view character(bytes, static_cast<std::size_t>(encode_utf8(lower, bytes) - bytes));
+    const std::string_view character(bytes,
+                                     static_cast<std::size_t>(encode_utf8(lower, bytes) - bytes));
     if (word.size() + character.size() > longest_word) end_word();
     word += character;
   }
@@ -81,8 +81,9 @@ PlainIndex build_plainly(const DocumentSource& source, const IndexOptions& optio
         positions = 0;
       }
       const auto document = static_cast<std::uint32_t>(index.lengths.size() - 1);
-      const std::string_view text = std::string_view(block.bytes)
-                                        .substr(block.begins[i], block.begins[i + 1] - block.begins[i]);
+      const std::string_view text =
+          std::string_view(block.bytes)
+              .substr(block.begins[i], block.begins[i + 1] - block.begins[i]);
       const auto add = [&](const std::string& term, std::uint64_t position) {
         index.terms[term][document].push_back(position);
         ++index.lengths[document];
@@ -119,8 +120,9 @@ void check_index(const HostContext& context, const DocumentSource& source, const
   };
   require(header.documents == plain.lengths.size(), [] { return "documents"; });
   for (std::uint32_t i = 0; i < header.documents; ++i) {
-    require(mapped.document_length(i) == plain.lengths[i] && mapped.document_name(i) == plain.names[i],
-            [&] { return fmt::format("length or name of document {}", i); });
+    require(
+        mapped.document_length(i) == plain.lengths[i] && mapped.document_name(i) == plain.names[i],
+        [&] { return fmt::format("length or name of document {}", i); });
   }
   auto next = plain.terms.begin();
   std::vector<std::uint64_t> positions;

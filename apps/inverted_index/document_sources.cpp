@@ -84,9 +84,9 @@ class CorpusReader {
 
   void add(const texts::CorpusBlock& block) {
     for (std::uint64_t i = 0; i < block.documents(); ++i) {
-      const std::string_view bytes(reinterpret_cast<const char*>(block.bytes.data()) +
-                                       block.begins[i],
-                                   block.begins[i + 1] - block.begins[i]);
+      const std::string_view bytes(
+          reinterpret_cast<const char*>(block.bytes.data()) + block.begins[i],
+          block.begins[i + 1] - block.begins[i]);
       if (i == 0 && block.continues) {
         filling_.bytes.append(bytes);
         filling_.begins.back() = filling_.bytes.size();
@@ -107,7 +107,6 @@ class CorpusReader {
 
   /// Delivers all but the word at the end of the last document, which goes on in the next block.
   void split() {
-    const CharacterTable& table = CharacterTable::get();
     const char* const begin = filling_.bytes.data() + filling_.begins[filling_.size() - 1];
     const char* const end = filling_.bytes.data() + filling_.bytes.size();
     const char* at = end;
@@ -116,7 +115,7 @@ class CorpusReader {
       while (first > begin && at - first < 4 && (static_cast<unsigned char>(*first) & 0xc0) == 0x80)
         --first;
       const Utf8Character last = decode_utf8(first, at);
-      if (first + last.bytes != at || table.lower(last.character) == 0) break;
+      if (first + last.bytes != at || lower_of(last.character) == 0) break;
       at = first;
     }
     if (at == begin) return;  // no word ends here
@@ -179,8 +178,7 @@ class SequenceReader {
       }
       const sequences::Record& record = text_.records[record_];
       const std::uint64_t begin = at_ - std::min(at_, overlap_);
-      const std::uint64_t end =
-          std::min(record.length, at_ + (block_bytes - block.bytes.size()));
+      const std::uint64_t end = std::min(record.length, at_ + (block_bytes - block.bytes.size()));
       const char* const letters =
           reinterpret_cast<const char*>(text_.symbols.data()) + record.offset;
       // The first part of a block only can continue a record.
@@ -202,28 +200,26 @@ class SequenceReader {
   std::vector<std::string> paths_;
   std::uint64_t overlap_;
   sequences::Text text_;
-  std::size_t file_ = 0;         ///< next file
-  std::size_t record_ = 0;       ///< next record of the text
-  std::uint64_t at_ = 0;         ///< next letter of the record
-  std::uint64_t number_ = 0;     ///< of the record, from 1
+  std::size_t file_ = 0;      ///< next file
+  std::size_t record_ = 0;    ///< next record of the text
+  std::uint64_t at_ = 0;      ///< next letter of the record
+  std::uint64_t number_ = 0;  ///< of the record, from 1
 };
 
 }  // namespace
 
 DocumentSource corpus_documents(const HostContext& context, std::vector<std::string> paths,
                                 const texts::CorpusOptions& options) {
-  return [reader = std::make_shared<CorpusReader>(context, std::move(paths), options)](
-             Documents& block, std::uint64_t block_bytes) {
-    return reader->next(block, block_bytes);
-  };
+  return
+      [reader = std::make_shared<CorpusReader>(context, std::move(paths), options)](
+          Documents& block, std::uint64_t block_bytes) { return reader->next(block, block_bytes); };
 }
 
 DocumentSource sequence_documents(const HostContext& context, std::vector<std::string> paths,
                                   int kmer_length) {
-  return [reader = std::make_shared<SequenceReader>(context, std::move(paths), kmer_length)](
-             Documents& block, std::uint64_t block_bytes) {
-    return reader->next(block, block_bytes);
-  };
+  return
+      [reader = std::make_shared<SequenceReader>(context, std::move(paths), kmer_length)](
+          Documents& block, std::uint64_t block_bytes) { return reader->next(block, block_bytes); };
 }
 
 }  // namespace sortie::indexing

@@ -186,8 +186,7 @@ class IndexBuilder {
   /// Adds a block, whose documents get their numbers. In the order of blocks.
   void add(Worker& worker) {
     const Documents& block = worker.block;
-    const auto first =
-        static_cast<std::uint32_t>(writer_.documents() - (block.continues ? 1 : 0));
+    const auto first = static_cast<std::uint32_t>(writer_.documents() - (block.continues ? 1 : 0));
     for (StoredRun& run : worker.runs) {
       if (run.first_document == 0 && block.continues) run.first_position += positions_;
       run.first_document += first;

@@ -46,10 +46,10 @@ MappedIndex::MappedIndex(const std::string& path) : path_(path) {
           "a header with a wrong checksum");
   if (header_.file_bytes != size_)
     fail(fmt::format("{} bytes where the header says {}", size_, header_.file_bytes));
-  const std::uint64_t sections[] = {sizeof(header_),         header_.terms_begin,
+  const std::uint64_t sections[] = {sizeof(header_),           header_.terms_begin,
                                     header_.term_blocks_begin, header_.lengths_begin,
-                                    header_.name_ends_begin,  header_.names_begin,
-                                    header_.checksums_begin,  size_};
+                                    header_.name_ends_begin,   header_.names_begin,
+                                    header_.checksums_begin,   size_};
   require(std::is_sorted(std::begin(sections), std::end(sections)), "sections out of order");
   const std::uint64_t blocks =
       (header_.checksums_begin - sizeof(header_) + checked_bytes - 1) / checked_bytes;
@@ -70,12 +70,12 @@ MappedIndex::MappedIndex(const std::string& path) : path_(path) {
           "k-mers of an invalid length");
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   void* const mapping =
-      descriptor < 0 ? MAP_FAILED
-                     : ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor, 0);
+      descriptor < 0 ? MAP_FAILED : ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor, 0);
   const int code = errno;
   if (descriptor >= 0) ::close(descriptor);
   if (mapping == MAP_FAILED)
-    throw Error(ErrorKind::input, fmt::format("{}: cannot be mapped: {}", path, std::strerror(code)));
+    throw Error(ErrorKind::input,
+                fmt::format("{}: cannot be mapped: {}", path, std::strerror(code)));
   data_ = static_cast<const char*>(mapping);
   try {
     require(block_checksum(byte_span(data_ + header_.checksums_begin, 8 * blocks)) ==
@@ -204,7 +204,8 @@ void MappedIndex::for_each_term(
 
 PostingCursor::PostingCursor(const MappedIndex& index, const TermPostings& postings)
     : index_(&index), postings_(postings), full_blocks_(postings.documents / packed_numbers) {
-  if (full_blocks_ * sizeof(PostingSkip) > postings.bytes) index.fail("postings that are too short");
+  if (full_blocks_ * sizeof(PostingSkip) > postings.bytes)
+    index.fail("postings that are too short");
   skips_begin_ = postings.begin + postings.bytes - full_blocks_ * sizeof(PostingSkip);
   load(0);
 }
@@ -234,9 +235,8 @@ void PostingCursor::load(std::uint64_t block) {
   positions_end_ = at + size;
   has_frequencies_ = false;
   // Each is less than 2^32, so the sum of all tells of an overflow of any.
-  std::uint64_t last = before.last_document == end_document
-                           ? ~std::uint64_t{0}
-                           : std::uint64_t{before.last_document};
+  std::uint64_t last = before.last_document == end_document ? ~std::uint64_t{0}
+                                                            : std::uint64_t{before.last_document};
   for (std::uint32_t& document : documents_) {
     last += std::uint64_t{document} + 1;
     document = static_cast<std::uint32_t>(last);
@@ -257,9 +257,8 @@ void PostingCursor::load_last() {
     index_->fail("a block of postings outside of its list");
   const char* at = index_->bytes(begin, skips_begin_ - begin);
   const char* const end = at + (skips_begin_ - begin);
-  std::uint64_t last = before.last_document == end_document
-                           ? ~std::uint64_t{0}
-                           : std::uint64_t{before.last_document};
+  std::uint64_t last = before.last_document == end_document ? ~std::uint64_t{0}
+                                                            : std::uint64_t{before.last_document};
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint64_t code = take_varint(at, end);
     const std::uint64_t more = (code & 1) != 0 ? 0 : take_varint(at, end) + 1;

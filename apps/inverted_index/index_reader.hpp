@@ -41,14 +41,13 @@ class MappedIndex {
   /// The postings of a term, if it is in the index. \throws Error (input)
   [[nodiscard]] std::optional<TermPostings> find(std::string_view term) const;
   /// Calls visit() for all terms in ascending order. \throws Error (input)
-  void for_each_term(
-      const std::function<void(std::string_view, const TermPostings&)>& visit) const;
+  void for_each_term(const std::function<void(std::string_view, const TermPostings&)>& visit) const;
 
   /// \pre document < header().documents
   [[nodiscard]] std::string_view document_name(std::uint32_t document) const;
   [[nodiscard]] std::uint32_t document_length(std::uint32_t document) const {
-    return load<std::uint32_t>(bytes(header_.lengths_begin + sizeof(document) * std::uint64_t{document},
-                                     sizeof(document)));
+    return load<std::uint32_t>(bytes(
+        header_.lengths_begin + sizeof(document) * std::uint64_t{document}, sizeof(document)));
   }
   /// The average length of documents.
   [[nodiscard]] double average_length() const {

@@ -78,9 +78,9 @@ void TokenRun::sort_alone() {
                                                         items_);
   } else {
     const auto number = [](std::uint32_t* values) { return reinterpret_cast<Number*>(values); };
-    multisort::LocalSort<std::uint64_t, Number>().sort({keys_.get(), number(values_.get())},
-                                                       {key_scratch_.get(), number(value_scratch_.get())},
-                                                       items_);
+    multisort::LocalSort<std::uint64_t, Number>().sort(
+        {keys_.get(), number(values_.get())}, {key_scratch_.get(), number(value_scratch_.get())},
+        items_);
   }
 }
 
@@ -218,7 +218,6 @@ void BlockParser::begin(const Documents& block) {
   document_ = at_ = position_ = 0;
   kmers_.clear();
   lengths_.assign(block.size(), 0);
-  if (options_.kmer_length == 0 && !scanner_) scanner_.emplace();
 }
 
 bool BlockParser::parse(TokenRun& run) {
@@ -247,11 +246,11 @@ void BlockParser::parse_words(TokenRun& run) {
     const std::uint64_t before = items;
     const auto take = [&](const char* word, std::size_t size) {
       run.tokens_[items++] = run.table_.number(word, size);
-      is_full = items == most_items_ ||
-                (items % 1024 == 0 && run.table_.bytes() > most_table_bytes);
+      is_full =
+          items == most_items_ || (items % 1024 == 0 && run.table_.bytes() > most_table_bytes);
       return !is_full;
     };
-    at_ = static_cast<std::uint64_t>(scanner_->scan(bytes + at_, end, take) - bytes);
+    at_ = static_cast<std::uint64_t>(scanner_.scan(bytes + at_, end, take) - bytes);
     position_ += items - before;
     lengths_[document_] += static_cast<std::uint32_t>(items - before);
     run.document_ends_.push_back(items);

@@ -47,12 +47,12 @@ inline constexpr std::uint64_t sample_bytes = 4096;
 
 /// An encoded run in memory or in a temporary file.
 struct StoredRun {
-  ByteBuffer memory;                  ///< null if it is in the file
-  std::uint64_t file_begin = 0;       ///< in the file
-  std::uint64_t size = 0;             ///< bytes
-  std::vector<RunSample> samples;     ///< the first one at offset 0
-  std::uint32_t first_document = 0;   ///< in the block; in the corpus once the block is added
-  std::uint64_t first_position = 0;   ///< to be added to positions in the first document
+  ByteBuffer memory;                 ///< null if it is in the file
+  std::uint64_t file_begin = 0;      ///< in the file
+  std::uint64_t size = 0;            ///< bytes
+  std::vector<RunSample> samples;    ///< the first one at offset 0
+  std::uint32_t first_document = 0;  ///< in the block; in the corpus once the block is added
+  std::uint64_t first_position = 0;  ///< to be added to positions in the first document
 };
 
 /// Occurrences of terms that are sorted together.
@@ -179,7 +179,7 @@ class BlockParser {
   std::uint64_t at_ = 0;        ///< next byte of the block
   std::uint64_t position_ = 0;  ///< positions of the document before `at_`
   std::vector<std::uint32_t> lengths_;
-  std::optional<WordScanner> scanner_;
+  WordScanner scanner_;
   KmerScanner kmers_;
 };
 
@@ -217,7 +217,9 @@ class RunStream {
             std::span<char> buffer);
 
   /// Offset of the next byte.
-  [[nodiscard]] std::uint64_t offset() const { return next_ - static_cast<std::uint64_t>(end_ - at_); }
+  [[nodiscard]] std::uint64_t offset() const {
+    return next_ - static_cast<std::uint64_t>(end_ - at_);
+  }
   [[nodiscard]] std::uint64_t varint() {
     if (end_ - at_ < longest_varint) refill();
     return take_varint(at_, end_);

@@ -119,12 +119,12 @@ class Merger {
     constexpr std::uint64_t most_chunk = 4 << 20;
     constexpr std::uint64_t chunks_a_worker = 16;
     most_bytes_ = std::clamp(share / 4, least_chunk, most_chunk);
-    chunks_ = cut_chunks(runs, std::clamp(bytes / (chunks_a_worker * workers), least_chunk / 4,
-                                          most_bytes_));
+    chunks_ = cut_chunks(
+        runs, std::clamp(bytes / (chunks_a_worker * workers), least_chunk / 4, most_bytes_));
     constexpr std::uint64_t least_buffer = 4096;
     constexpr std::uint64_t most_buffer = 1 << 18;
-    buffer_bytes_ = std::clamp(share / 2 / std::max<std::uint64_t>(runs.size(), 1), least_buffer,
-                               most_buffer);
+    buffer_bytes_ =
+        std::clamp(share / 2 / std::max<std::uint64_t>(runs.size(), 1), least_buffer, most_buffer);
     workers_.resize(static_cast<std::size_t>(workers));
   }
 

@@ -113,8 +113,8 @@ class Bm25Search {
     PostingCursor rest = term.cursor;
     if (rest.full_blocks() > 0) rest.advance(rest.skip(rest.full_blocks() - 1).last_document + 1);
     for (; rest.document() != PostingCursor::end_document; rest.next()) {
-      bound = std::max(bound, part(term.weight, rest.frequency(),
-                                   index_.document_length(rest.document())));
+      bound = std::max(
+          bound, part(term.weight, rest.frequency(), index_.document_length(rest.document())));
     }
     return bound;
   }
@@ -429,8 +429,7 @@ std::vector<std::uint32_t> search_boolean(const InvertedIndex& index, std::strin
   return documents;
 }
 
-std::vector<Hit> search_kmers(const InvertedIndex& index, std::string_view sequence,
-                              double share) {
+std::vector<Hit> search_kmers(const InvertedIndex& index, std::string_view sequence, double share) {
   const int k = index.kmer_length();
   const MappedIndex& mapped = index.mapped();
   if (k == 0)

@@ -106,8 +106,8 @@ Stemmer::Stemmer(const std::string& algorithm)
   std::string known;
   for (const char** name = ::sb_stemmer_list(); *name != nullptr; ++name)
     known += fmt::format("{}{}", known.empty() ? "" : ", ", *name);
-  throw Error(ErrorKind::usage, fmt::format("stemmer: found {}, expected one of {}",
-                                            quoted(algorithm), known));
+  throw Error(ErrorKind::usage,
+              fmt::format("stemmer: found {}, expected one of {}", quoted(algorithm), known));
 }
 
 Stemmer::~Stemmer() {

@@ -4,11 +4,15 @@
 #include <locale.h>
 #include <wctype.h>
 
+#include <vector>
+
 #include "sortie/error.hpp"
 
 namespace sortie::indexing {
 
-CharacterTable::CharacterTable() {
+namespace {
+
+std::vector<std::uint32_t> make_table() {
   // The planes of Unicode that have letters.
   constexpr std::uint32_t characters = 4 << 16;
   const locale_t locale = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
@@ -16,17 +20,20 @@ CharacterTable::CharacterTable() {
     throw Error(ErrorKind::unavailable,
                 "found no locale C.UTF-8 in the C library, expected it for the letters of words");
   }
-  lower_.resize(characters);
+  std::vector<std::uint32_t> lower(characters);
   for (std::uint32_t c = 0; c < characters; ++c) {
     if (::iswalnum_l(static_cast<wint_t>(c), locale) != 0)
-      lower_[c] = static_cast<std::uint32_t>(::towlower_l(static_cast<wint_t>(c), locale));
+      lower[c] = static_cast<std::uint32_t>(::towlower_l(static_cast<wint_t>(c), locale));
   }
   ::freelocale(locale);
+  return lower;
 }
 
-const CharacterTable& CharacterTable::get() {
-  static const CharacterTable table;
-  return table;
+}  // namespace
+
+std::uint32_t lower_beyond_ascii(std::uint32_t character) {
+  static const std::vector<std::uint32_t> lower = make_table();
+  return character < lower.size() ? lower[character] : 0;
 }
 
 Utf8Character decode_utf8(const char* at, const char* end) {
@@ -45,8 +52,8 @@ Utf8Character decode_utf8(const char* at, const char* end) {
     }
   } else if (first >= 0xf0 && first < 0xf5) {
     if (left >= 4 && follows(1) && follows(2) && follows(3)) {
-      const std::uint32_t c = (first & 7) << 18 | (byte(1) & 0x3f) << 12 | (byte(2) & 0x3f) << 6 |
-                              (byte(3) & 0x3f);
+      const std::uint32_t c =
+          (first & 7) << 18 | (byte(1) & 0x3f) << 12 | (byte(2) & 0x3f) << 6 | (byte(3) & 0x3f);
       if (c >= 0x10000 && c < 0x110000) return {c, 4};
     }
   }

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <vector>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -16,21 +15,22 @@ namespace sortie::indexing {
 /// Most bytes of a word; the rest of a longer one is a further word.
 inline constexpr std::size_t longest_word = 255;
 
-/// Characters of words, in lower case.
-class CharacterTable {
- public:
-  /// The table, made at the first call. \throws Error (unavailable) there is no locale C.UTF-8
-  [[nodiscard]] static const CharacterTable& get();
+/// The lower case of a letter or digit of ASCII; 0 for other characters of ASCII.
+[[nodiscard]] constexpr std::uint32_t lower_of_ascii(std::uint32_t character) {
+  const std::uint32_t folded = character | 0x20;
+  if (folded >= 'a' && folded <= 'z') return folded;
+  return character >= '0' && character <= '9' ? character : 0;
+}
 
-  /// The lower case of a letter or digit; 0 for other characters.
-  [[nodiscard]] std::uint32_t lower(std::uint32_t character) const {
-    return character < lower_.size() ? lower_[character] : 0;
-  }
+/// The lower case of a letter or digit beyond ASCII; 0 for other characters. By a table that is made
+/// at the first call, which takes some milliseconds.
+/// \throws Error (unavailable) there is no locale C.UTF-8
+[[nodiscard]] std::uint32_t lower_beyond_ascii(std::uint32_t character);
 
- private:
-  CharacterTable();
-  std::vector<std::uint32_t> lower_;
-};
+/// One of the two.
+[[nodiscard]] inline std::uint32_t lower_of(std::uint32_t character) {
+  return character < 0x80 ? lower_of_ascii(character) : lower_beyond_ascii(character);
+}
 
 /// A character of UTF-8 and its bytes. Of bytes that are not UTF-8, one byte and no_character.
 struct Utf8Character {
@@ -47,12 +47,10 @@ char* encode_utf8(std::uint32_t character, char* to);
 /// Finds the words of a text.
 class WordScanner {
  public:
-  /// \throws Error (unavailable) as CharacterTable::get()
-  WordScanner() : table_(&CharacterTable::get()) {}
-
   /// Calls take(word, size) for the words from `at` on, in lower case, until it returns false. It may
   /// read 16 bytes after each word, whose content is unspecified.
   /// \return the address where the next call shall begin; `end` after the last word
+  /// \throws Error (unavailable) as lower_beyond_ascii()
   template <class Take>
   const char* scan(const char* at, const char* end, const Take& take) {
 #if defined(__SSE2__)
@@ -106,7 +104,7 @@ class WordScanner {
     while (at < end) {
       const auto byte = static_cast<unsigned char>(*at);
       const Utf8Character next = byte < 0x80 ? Utf8Character{byte, 1} : decode_utf8(at, end);
-      const std::uint32_t lower = table_->lower(next.character);
+      const std::uint32_t lower = lower_of(next.character);
       if (lower == 0) {
         if (size > 0) break;
         at += next.bytes;
@@ -123,7 +121,6 @@ class WordScanner {
     return at;
   }
 
-  const CharacterTable* table_;
   char word_[longest_word + 17] = {};
 };
 

@@ -29,9 +29,9 @@ enum class Indexer {
 
 /// A block of documents.
 struct Documents {
-  std::string bytes;                         ///< of all documents, one after the other
-  std::vector<std::uint64_t> begins = {0};   ///< of each document in `bytes`; then bytes.size()
-  std::vector<std::string> names;            ///< of each document
+  std::string bytes;                        ///< of all documents, one after the other
+  std::vector<std::uint64_t> begins = {0};  ///< of each document in `bytes`; then bytes.size()
+  std::vector<std::string> names;           ///< of each document
   /// The first document is the last one of the previous block, continued. Words do not span blocks.
   /// k-mers do: the first K - 1 letters are the last ones of the block before.
   bool continues = false;
@@ -82,11 +82,11 @@ struct IndexOptions {
 
 /// Memory and work of build_index().
 struct IndexPlan {
-  std::uint64_t block_bytes = 0;   ///< of documents, in each block
-  std::uint64_t run_items = 0;     ///< most items (occurrences of terms) in a run
-  std::uint64_t memory = 0;        ///< of all blocks and runs
-  std::uint64_t resident_runs = 0; ///< bytes of sorted runs in memory; more go to a temporary file
-  std::uint64_t runs = 0;          ///< of the content that plan_index() is told of
+  std::uint64_t block_bytes = 0;    ///< of documents, in each block
+  std::uint64_t run_items = 0;      ///< most items (occurrences of terms) in a run
+  std::uint64_t memory = 0;         ///< of all blocks and runs
+  std::uint64_t resident_runs = 0;  ///< bytes of sorted runs in memory; more go to a temporary file
+  std::uint64_t runs = 0;           ///< of the content that plan_index() is told of
 };
 
 /// \param content_bytes  of all documents

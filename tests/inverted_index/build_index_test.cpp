@@ -46,7 +46,8 @@ class BuildIndex : public testing::Test {
 
 TEST_F(BuildIndex, RandomDocumentsByEveryIndexer) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
-    const auto documents = random_documents(1 + seed * 9, 1 + 60 * (seed % 4), 13 + 90 * seed, seed);
+    const auto documents =
+        random_documents(1 + seed * 9, 1 + 60 * (seed % 4), 13 + 90 * seed, seed);
     for (const bool positions : {false, true}) {
       std::string first;
       for (const Indexer indexer : indexers()) {
@@ -98,8 +99,8 @@ TEST_F(BuildIndex, LongListsHaveManyBlocks) {
       all.add(text, terms);
     }
     for (const bool positions : {false, true})
-      static_cast<void>(build(all, all.source(), {.indexer = indexers()[0], .positions = positions},
-                              context()));
+      static_cast<void>(
+          build(all, all.source(), {.indexer = indexers()[0], .positions = positions}, context()));
   }
 }
 
@@ -142,8 +143,8 @@ TEST_F(BuildIndex, LongWordsAreSplitAtACharacter) {
   for (int i = 0; i < 127; ++i) umlauts += "ü";
   documents.add(umlauts + umlauts + "x", {umlauts, umlauts + "x"});
   documents.add(std::string(254, 'b') + "ü", {std::string(254, 'b'), "ü"});
-  static_cast<void>(
-      build(documents, documents.source(), {.indexer = indexers()[0], .positions = true}, context()));
+  static_cast<void>(build(documents, documents.source(),
+                          {.indexer = indexers()[0], .positions = true}, context()));
 }
 
 TEST_F(BuildIndex, NoDocumentsAndNoWords) {
@@ -173,8 +174,8 @@ TEST_F(BuildIndex, StemsJoinWords) {
   EXPECT_EQ(content.terms.at("index").at(0), (std::vector<std::uint64_t>{0, 2, 3}));
   EXPECT_EQ(content.terms.at("connect").at(0), (std::vector<std::uint64_t>{5, 6}));
   EXPECT_THAT([&] { build_stemmed("klingon"); },
-              testing::ThrowsMessage<Error>(testing::StartsWith(
-                  "stemmer: found \"klingon\", expected one of")));
+              testing::ThrowsMessage<Error>(
+                  testing::StartsWith("stemmer: found \"klingon\", expected one of")));
 }
 
 TEST_F(BuildIndex, TheCheckFindsADifference) {
@@ -221,8 +222,9 @@ TEST_F(BuildIndex, Refusals) {
       block.end_document("x");
       return true;
     };
-    EXPECT_THROW(indexing::build_index(context(), source, folder.path("index"), {.indexer = indexer}),
-                 Error);
+    EXPECT_THROW(
+        indexing::build_index(context(), source, folder.path("index"), {.indexer = indexer}),
+        Error);
     EXPECT_EQ(folder.entries(), 0u);
   }
 }

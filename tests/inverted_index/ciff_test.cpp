@@ -15,19 +15,20 @@ namespace {
 /// A file of messages, read by protobuf.
 class CiffFile {
  public:
-  explicit CiffFile(const std::string& path)
-      : file_(path, std::ios::binary), stream_(&file_) {}
+  explicit CiffFile(const std::string& path) : file_(path, std::ios::binary), stream_(&file_) {}
   template <class Message>
   Message next() {
     Message message;
     bool at_end = false;
-    EXPECT_TRUE(google::protobuf::util::ParseDelimitedFromZeroCopyStream(&message, &stream_, &at_end));
+    EXPECT_TRUE(
+        google::protobuf::util::ParseDelimitedFromZeroCopyStream(&message, &stream_, &at_end));
     return message;
   }
   bool at_end() {
     ciff::Header none;
     bool at_end = false;
-    return !google::protobuf::util::ParseDelimitedFromZeroCopyStream(&none, &stream_, &at_end) && at_end;
+    return !google::protobuf::util::ParseDelimitedFromZeroCopyStream(&none, &stream_, &at_end) &&
+           at_end;
   }
 
  private:
@@ -87,7 +88,8 @@ TEST(Ciff, KmersAreLetters) {
   indexing::IndexOptions options;
   options.kmer_length = 3;
   const std::vector<std::string> paths = {folder.write("in.fa", ">a\nGATTACA\n")};
-  indexing::build_index({}, indexing::sequence_documents({}, paths, 3), folder.path("index"), options);
+  indexing::build_index({}, indexing::sequence_documents({}, paths, 3), folder.path("index"),
+                        options);
   indexing::write_ciff({}, folder.path("index"), folder.path("ciff"));
   CiffFile file(folder.path("ciff"));
   const auto header = file.next<ciff::Header>();

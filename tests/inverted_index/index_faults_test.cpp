@@ -28,15 +28,16 @@ void seal(std::string& file) {
   if (begin >= sizeof(header) && begin <= file.size()) {
     for (std::uint64_t at = sizeof(header), block = 0; at < begin;
          at += indexing::checked_bytes, ++block) {
-      const std::uint64_t sum = block_checksum(
-          bytes_of(file, at, std::min(indexing::checked_bytes, begin - at)));
+      const std::uint64_t sum =
+          block_checksum(bytes_of(file, at, std::min(indexing::checked_bytes, begin - at)));
       if (begin + 8 * block + 8 > file.size()) break;
       std::memcpy(file.data() + begin + 8 * block, &sum, sizeof(sum));
     }
     header.checksums_checksum = block_checksum(bytes_of(file, begin, file.size() - begin));
   }
   std::memcpy(file.data(), &header, sizeof(header));
-  header.header_checksum = block_checksum(bytes_of(file, 0, offsetof(IndexHeader, header_checksum)));
+  header.header_checksum =
+      block_checksum(bytes_of(file, 0, offsetof(IndexHeader, header_checksum)));
   std::memcpy(file.data(), &header, sizeof(header));
 }
 
@@ -49,7 +50,8 @@ bool fails(const std::string& path) {
     static_cast<void>(search_boolean(index, "(a OR b) AND NOT \"c i\""));
     return false;
   } catch (const Error& error) {
-    EXPECT_TRUE(error.kind() == ErrorKind::input || error.kind() == ErrorKind::usage) << error.what();
+    EXPECT_TRUE(error.kind() == ErrorKind::input || error.kind() == ErrorKind::usage)
+        << error.what();
     return true;
   }
 }
@@ -81,7 +83,8 @@ TEST_F(IndexFaults, ChangedBytesAreFound) {
 TEST_F(IndexFaults, TruncatedFilesAreFound) {
   Random random(2);
   for (int i = 0; i < 100; ++i) {
-    const std::uint64_t size = i < 20 ? static_cast<std::uint64_t>(i) * 20 : random.below(whole.size());
+    const std::uint64_t size =
+        i < 20 ? static_cast<std::uint64_t>(i) * 20 : random.below(whole.size());
     EXPECT_TRUE(fails(folder.write("cut", whole.substr(0, size)))) << size;
     std::string sealed = whole.substr(0, size);
     seal(sealed);
@@ -102,7 +105,8 @@ TEST_F(IndexFaults, SealedChangesDoNoHarm) {
     for (std::uint64_t changes = 1 + random.below(4); changes > 0; --changes) {
       // The header and what follows the postings more often.
       const std::uint64_t begin = random.below(4) == 0 ? 0 : random.below(changed.size());
-      const std::uint64_t at = begin + random.below(std::min<std::uint64_t>(256, changed.size() - begin));
+      const std::uint64_t at =
+          begin + random.below(std::min<std::uint64_t>(256, changed.size() - begin));
       changed[at] = static_cast<char>(random.below(3) == 0 ? 0xff : random.below(256));
     }
     seal(changed);

@@ -56,11 +56,19 @@ struct WrittenWord {
 
 /// Words of one letter to many, of several scripts, in either case.
 inline std::vector<WrittenWord> vocabulary(std::size_t size, std::uint64_t seed) {
-  std::vector<WrittenWord> words = {
-      {"I", "i"},          {"a1", "a1"},       {"Straße", "straße"},     {"ÉCOLE", "école"},
-      {"Ωμέγα", "ωμέγα"},  {"ДОМ", "дом"},     {"日本語", "日本語"},     {"3D", "3d"},
-      {"Exactly8", "exactly8"}, {"exactly8x", "exactly8x"}, {"exactly8y", "exactly8y"},
-      {"ŁódźŁódźŁódź", "łódźłódźłódź"}, {"𝐀𝟘", "𝐀𝟘"}};
+  std::vector<WrittenWord> words = {{"I", "i"},
+                                    {"a1", "a1"},
+                                    {"Straße", "straße"},
+                                    {"ÉCOLE", "école"},
+                                    {"Ωμέγα", "ωμέγα"},
+                                    {"ДОМ", "дом"},
+                                    {"日本語", "日本語"},
+                                    {"3D", "3d"},
+                                    {"Exactly8", "exactly8"},
+                                    {"exactly8x", "exactly8x"},
+                                    {"exactly8y", "exactly8y"},
+                                    {"ŁódźŁódźŁódź", "łódźłódźłódź"},
+                                    {"𝐀𝟘", "𝐀𝟘"}};
   Random random(seed);
   while (words.size() < size) {
     std::string term;
@@ -80,8 +88,8 @@ inline std::vector<WrittenWord> vocabulary(std::size_t size, std::uint64_t seed)
 inline IndexedDocuments random_documents(std::size_t documents, std::size_t words_a_document,
                                          std::size_t vocabulary_size, std::uint64_t seed) {
   const std::vector<WrittenWord> words = vocabulary(vocabulary_size, seed);
-  const std::vector<std::string> separators = {" ",  "\n", ", ", "--", "\xff", "\xe2\x80\x94",
-                                               "_",  "'",  "\t", ".  ", "\xc3 ", "\xf0\x9f\x99\x82"};
+  const std::vector<std::string> separators = {" ", "\n", ", ", "--",  "\xff",  "\xe2\x80\x94",
+                                               "_", "'",  "\t", ".  ", "\xc3 ", "\xf0\x9f\x99\x82"};
   Random random(seed + 1);
   IndexedDocuments result;
   for (std::size_t d = 0; d < documents; ++d) {

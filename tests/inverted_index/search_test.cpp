@@ -56,9 +56,9 @@ class Search : public testing::Test {
         found = true;
         const auto having = static_cast<double>(postings->second.size());
         const auto f = static_cast<double>(own->second.size());
-        const double norm = options.k1 * (1 - options.b) +
-                            options.k1 * options.b / (all / count) *
-                                static_cast<double>(documents.lengths[d]);
+        const double norm =
+            options.k1 * (1 - options.b) +
+            options.k1 * options.b / (all / count) * static_cast<double>(documents.lengths[d]);
         const double idf = times * std::log(1 + (count - having + 0.5) / (having + 0.5));
         score += idf * f / (f + norm);
       }
@@ -117,7 +117,8 @@ TEST_F(Search, RanksAreThoseOfTheDefinition) {
   Random random(5);
   for (std::uint64_t corpus = 0; corpus < 4; ++corpus) {
     // Few words: long lists, and documents with equal scores.
-    build(random_documents(corpus == 3 ? 3000 : 400, 1 + 12 * corpus, corpus == 0 ? 5 : 60, corpus));
+    build(
+        random_documents(corpus == 3 ? 3000 : 400, 1 + 12 * corpus, corpus == 0 ? 5 : 60, corpus));
     for (int i = 0; i < 250; ++i) {
       std::vector<std::string> query;
       std::string text;
@@ -170,7 +171,8 @@ TEST_F(Search, WordsThatFollowEachOther) {
     Set expected;
     for (std::uint32_t d = 0; d < words.size(); ++d) {
       for (std::size_t at = 0; at + size <= words[d].size(); ++at)
-        if (std::equal(phrase.begin(), phrase.begin() + static_cast<std::ptrdiff_t>(size), words[d].begin() + static_cast<std::ptrdiff_t>(at)))
+        if (std::equal(phrase.begin(), phrase.begin() + static_cast<std::ptrdiff_t>(size),
+                       words[d].begin() + static_cast<std::ptrdiff_t>(at)))
           expected.insert(d);
     }
     std::string query = "\"";
@@ -206,8 +208,9 @@ TEST_F(Search, QueriesThatAreNotWellFormed) {
   expect("(a", "\"(a\": found the end of the query, expected \")\"");
   expect("a)", "\"a)\": found \")\", expected the end of the query");
   expect("--", "\"--\": found \"--\", expected a word");
-  expect("\"a b\"", "\"\\\"a b\\\"\": found words that follow each other, expected an index with "
-                    "positions");
+  expect("\"a b\"",
+         "\"\\\"a b\\\"\": found words that follow each other, expected an index with "
+         "positions");
   expect("\"a", "\"\\\"a\": found no second quotation mark, expected one");
   EXPECT_THROW(static_cast<void>(search_boolean(*index, std::string(100000, '('))), Error);
   EXPECT_THROW(static_cast<void>(search_bm25(*index, "a", {.k1 = -1})), Error);

@@ -46,7 +46,8 @@ TEST(Words, AllAlignmentsAndAllBytes) {
         word += "abcxyz019"[random.below(9)];
       expected.push_back(word);
       text += word;
-      for (std::uint64_t blanks = 1 + random.below(random.below(5) == 0 ? 40 : 2); blanks > 0; --blanks)
+      for (std::uint64_t blanks = 1 + random.below(random.below(5) == 0 ? 40 : 2); blanks > 0;
+           --blanks)
         text += random.below(20) == 0 ? '\x80' : static_cast<char>(random.below(0x30));
     }
     ASSERT_EQ(words_of(text), expected) << text;
@@ -55,7 +56,8 @@ TEST(Words, AllAlignmentsAndAllBytes) {
     const char c = static_cast<char>(byte);
     const bool is_word = std::isalnum(byte) != 0;
     const std::string lower(1, static_cast<char>(std::tolower(byte)));
-    EXPECT_EQ(words_of(std::string(1, c)), is_word ? std::vector{lower} : std::vector<std::string>{});
+    EXPECT_EQ(words_of(std::string(1, c)),
+              is_word ? std::vector{lower} : std::vector<std::string>{});
     EXPECT_EQ(words_of(std::string(1, c) + std::string(20, ' ')),
               is_word ? std::vector{lower} : std::vector<std::string>{});
   }
