@@ -8,6 +8,7 @@
 #include "apps/inverted_index/run.hpp"
 #include "apps/inverted_index/term_table.hpp"
 #include "apps/inverted_index/words.hpp"
+#include "core/host_memory.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/inverted_index.hpp"
 
@@ -110,6 +111,10 @@ void check_index(const HostContext& context, const DocumentSource& source, const
   const PhaseTimer timer(context, "check index");
   const MappedIndex mapped(path);
   const IndexHeader& header = mapped.header();
+  // A position of each occurrence; nodes of maps for each posting.
+  constexpr std::uint64_t posting_bytes = 72;
+  require_budget(context, "plain index",
+                 header.occurrences * sizeof(std::uint64_t) + header.postings * posting_bytes);
   constexpr std::uint64_t block_bytes = 1 << 20;
   const PlainIndex plain = build_plainly(source, options, block_bytes);
   const auto require = [&](bool holds, const auto& what) {
@@ -147,6 +152,7 @@ void check_index(const HostContext& context, const DocumentSource& source, const
     ++next;
   });
   require(next == plain.terms.end(), [] { return "number of terms"; });
+  report_progress(context, "check index", header.documents, header.documents);
 }
 
 }  // namespace sortie::indexing

@@ -141,16 +141,19 @@ SORTIE_API IndexFigures build_index(const Context& context, const DocumentSource
                                     const std::string& path, const IndexOptions& options = {});
 
 /// Compares an index with one that a plain sequential algorithm builds in memory.
+/// \param context  memory budget: of the other index; progress, report: phase "check index"
 /// \param source   the documents again, from the first one
 /// \param options  those of build_index(); the indexer does not matter
-/// \throws Error (check) naming the first term or document that differs; as InvertedIndex()
+/// \throws Error (check) naming the first term or document that differs; (out_of_memory); as
+///         InvertedIndex()
 SORTIE_API void check_index(const HostContext& context, const DocumentSource& source,
                             const std::string& path, const IndexOptions& options);
 
 /// Writes an index as CIFF, the common index file format of Lucene, PISA and Terrier: messages of
 /// protobuf (Header, then a PostingsList for each term, then a DocRecord for each document), each
 /// after its length. k-mers are written as letters. CIFF has no positions.
-/// \param path  "-" is standard output
+/// \param context  progress, report: phase "write CIFF"; threads and budget are ignored
+/// \param path     "-" is standard output
 /// \throws Error (input) as InvertedIndex(); more than 2^31 - 1 documents or terms, which CIFF
 ///         cannot number; (output)
 /// Memory: the longest list of postings.
