@@ -320,18 +320,18 @@ void RunStore::read(const StoredRun& run, std::uint64_t offset, std::span<char> 
   file_->read(run.file_begin + offset, into);
 }
 
-RunStream::RunStream(const RunStore& store, const StoredRun& run, std::uint64_t offset,
-                     std::span<char> buffer)
-    : store_(&store), run_(&run), buffer_(buffer), next_(offset) {
+RunStream::RunStream(const RunStore& store, const StoredRun& run, std::uint64_t begin,
+                     std::uint64_t end, std::span<char> buffer)
+    : store_(&store), run_(&run), buffer_(buffer), last_(end), next_(begin) {
   if (run.memory.data == nullptr) return;
-  at_ = run.memory.data.get() + offset;
-  end_ = run.memory.data.get() + run.size;
-  next_ = run.size;
+  at_ = run.memory.data.get() + begin;
+  end_ = run.memory.data.get() + end;
+  next_ = end;
 }
 
 void RunStream::refill() {
   const auto left = static_cast<std::uint64_t>(end_ - at_);
-  const std::uint64_t more = std::min(run_->size - next_, buffer_.size() - left);
+  const std::uint64_t more = std::min(last_ - next_, buffer_.size() - left);
   if (more == 0) return;
   if (left > 0) std::memmove(buffer_.data(), at_, left);
   store_->read(*run_, next_, buffer_.subspan(left, more));

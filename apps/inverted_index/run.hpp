@@ -43,7 +43,7 @@ struct RunSample {
 };
 
 /// Distance of samples in bytes; an entry may be longer.
-inline constexpr std::uint64_t sample_bytes = 4096;
+inline constexpr std::uint64_t sample_bytes = 8192;
 
 /// An encoded run in memory or in a temporary file.
 struct StoredRun {
@@ -209,13 +209,15 @@ class RunStore {
   std::optional<sorting::SpillFile> file_;
 };
 
-/// Reads a run from an offset on.
+/// Reads a range of a run.
 class RunStream {
  public:
-  /// \param buffer  at least 4096 bytes, for runs that are in the file
-  RunStream(const RunStore& store, const StoredRun& run, std::uint64_t offset,
+  /// \param begin, end  offsets
+  /// \param buffer      at least longest_varint bytes, for runs that are in the file
+  RunStream(const RunStore& store, const StoredRun& run, std::uint64_t begin, std::uint64_t end,
             std::span<char> buffer);
 
+  [[nodiscard]] bool at_end() const { return offset() == last_; }
   /// Offset of the next byte.
   [[nodiscard]] std::uint64_t offset() const {
     return next_ - static_cast<std::uint64_t>(end_ - at_);
@@ -234,6 +236,7 @@ class RunStream {
   const RunStore* store_;
   const StoredRun* run_;
   std::span<char> buffer_;
+  std::uint64_t last_ = 0;  ///< offset of the end
   std::uint64_t next_ = 0;  ///< offset of the byte at end_
   const char* at_ = nullptr;
   const char* end_ = nullptr;

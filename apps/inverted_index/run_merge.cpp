@@ -14,12 +14,12 @@
 namespace sortie::indexing {
 namespace {
 
-/// A run whose entries are read one after the other.
+/// A range of a run, whose entries are read one after the other.
 class TermSource {
  public:
-  TermSource(const RunStore& store, const StoredRun& run, std::uint64_t offset,
+  TermSource(const RunStore& store, const StoredRun& run, std::uint64_t begin, std::uint64_t end,
              std::span<char> buffer)
-      : run_(&run), stream_(store, run, offset, buffer) {
+      : run_(&run), stream_(store, run, begin, end, buffer) {
     read();
   }
 
@@ -61,7 +61,7 @@ class TermSource {
 
  private:
   void read() {
-    ended_ = stream_.offset() == run_->size;
+    ended_ = stream_.at_end();
     if (ended_) return;
     term_.resize(stream_.varint());
     stream_.copy(term_.data(), term_.size());
@@ -108,26 +108,32 @@ std::vector<Chunk> cut_chunks(std::span<const StoredRun> runs, std::uint64_t chu
 
 class Merger {
  public:
+  /// \param workers  threads; fewer are used if their buffers do not fit the memory
   Merger(std::uint64_t memory, int workers, const RunStore& store, std::span<const StoredRun> runs,
          bool positions, IndexWriter& writer)
       : store_(store), runs_(runs), positions_(positions), writer_(writer) {
     std::uint64_t bytes = 0;
     for (const StoredRun& run : runs) bytes += run.size;
-    const std::uint64_t share = memory / static_cast<std::uint64_t>(workers);
+    constexpr std::uint64_t least_buffer = 512;
+    constexpr std::uint64_t usual_buffer = 1 << 13;
+    constexpr std::uint64_t most_buffer = 1 << 18;
+    const std::uint64_t count = std::max<std::uint64_t>(runs.size(), 1);
+    const std::uint64_t most_workers = memory / (2 * usual_buffer * count);
+    const std::uint64_t used =
+        std::clamp<std::uint64_t>(most_workers, 1, static_cast<std::uint64_t>(workers));
+    workers_.resize(used);
+    const std::uint64_t share = memory / used;
+    buffer_bytes_ = std::clamp(share / 2 / count, least_buffer, most_buffer);
     // A chunk is as long in the index as in the runs, at most.
     constexpr std::uint64_t least_chunk = 1 << 16;
-    constexpr std::uint64_t most_chunk = 4 << 20;
+    constexpr std::uint64_t most_chunk = 16 << 20;
     constexpr std::uint64_t chunks_a_worker = 16;
     most_bytes_ = std::clamp(share / 4, least_chunk, most_chunk);
     chunks_ = cut_chunks(
-        runs, std::clamp(bytes / (chunks_a_worker * workers), least_chunk / 4, most_bytes_));
-    constexpr std::uint64_t least_buffer = 4096;
-    constexpr std::uint64_t most_buffer = 1 << 18;
-    buffer_bytes_ =
-        std::clamp(share / 2 / std::max<std::uint64_t>(runs.size(), 1), least_buffer, most_buffer);
-    workers_.resize(static_cast<std::size_t>(workers));
+        runs, std::clamp(bytes / (chunks_a_worker * used), least_chunk / 4, most_bytes_));
   }
 
+  [[nodiscard]] int workers() const { return static_cast<int>(workers_.size()); }
   [[nodiscard]] std::span<const Chunk> chunks() const { return chunks_; }
 
   /// Makes a chunk.
@@ -192,11 +198,15 @@ class Merger {
       return source.key() != end_key ? source.key() < end_key : source.term() < end;
     };
     for (std::size_t i = 0; i < runs_.size(); ++i) {
+      const std::vector<RunSample>& samples = runs_[i].samples;
       const auto after = std::upper_bound(
-          runs_[i].samples.begin(), runs_[i].samples.end(), begin,
+          samples.begin(), samples.end(), begin,
           [](std::string_view term, const RunSample& sample) { return term < sample.term; });
-      const std::uint64_t offset = after == runs_[i].samples.begin() ? 0 : (after - 1)->offset;
-      TermSource source(store_, runs_[i], offset,
+      const auto behind = std::lower_bound(
+          after, is_last ? after : samples.end(), end,
+          [](const RunSample& sample, std::string_view term) { return sample.term < term; });
+      TermSource source(store_, runs_[i], after == samples.begin() ? 0 : (after - 1)->offset,
+                        is_last || behind == samples.end() ? runs_[i].size : behind->offset,
                         std::span(worker.buffers).subspan(i * buffer_bytes_, buffer_bytes_));
       while (!source.ended() && source.term() < begin) source.skip();
       if (is_within(source)) sources.push_back(std::move(source));
@@ -251,8 +261,7 @@ class Merger {
 
 void merge_runs(const HostContext& context, std::uint64_t memory, const RunStore& store,
                 std::span<const StoredRun> runs, bool positions, IndexWriter& writer) {
-  const int workers = threads_of(context);
-  Merger merger(memory, workers, store, runs, positions, writer);
+  Merger merger(memory, threads_of(context), store, runs, positions, writer);
   std::uint64_t total = 0;
   for (const Chunk& chunk : merger.chunks()) total += chunk.bytes;
   std::uint64_t done = 0;
@@ -266,7 +275,7 @@ void merge_runs(const HostContext& context, std::uint64_t memory, const RunStore
     if (std::this_thread::get_id() == caller) report_progress(context, "merge", done, total);
   };
   steps.finish = [&](int worker, std::uint64_t chunk) { merger.write(worker, chunk); };
-  run_blocks(workers, steps);
+  run_blocks(merger.workers(), steps);
   report_progress(context, "merge", total, total);
 }
 
