@@ -83,6 +83,7 @@ class CorpusReader {
   }
 
   void add(const texts::CorpusBlock& block) {
+    filling_.bytes.reserve(block_bytes_ + options_.block_bytes);
     for (std::uint64_t i = 0; i < block.documents(); ++i) {
       const std::string_view bytes(
           reinterpret_cast<const char*>(block.bytes.data()) + block.begins[i],

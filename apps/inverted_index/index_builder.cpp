@@ -242,9 +242,9 @@ IndexPlan plan_index(const HostContext& context, const IndexOptions& options,
   const auto workers = static_cast<std::uint64_t>(parsers(context, options.indexer));
   // A word and its separators take 4 bytes or more on average; a k-mer takes one.
   const std::uint64_t bytes_an_item = options.kmer_length > 0 ? 1 : 4;
-  // The block, one more that the source fills, and the run.
+  // The block, one more that the source fills, what the source reads, and the run.
   const std::uint64_t memory_a_byte_times_4 =
-      4 * 2 + 4 * run_bytes_per_item(options) / bytes_an_item;
+      4 * 3 + 4 * run_bytes_per_item(options) / bytes_an_item;
   constexpr std::uint64_t least_block = 1 << 14;
   constexpr std::uint64_t usual_block = 16 << 20;
   // A third of the memory is for sorted runs.

@@ -26,7 +26,7 @@ struct IndexHeader {
   std::uint64_t terms;
   std::uint64_t postings;
   std::uint64_t occurrences;
-  // Sections in the order of the file, by their first bytes. The first one is at sizeof(IndexHeader).
+  // First bytes of sections, in the order of the file. The postings begin at sizeof(IndexHeader).
   std::uint64_t terms_begin;
   std::uint64_t term_blocks_begin;
   std::uint64_t lengths_begin;

@@ -9,7 +9,7 @@
 
 /// Blocks of 128 numbers of 32 bits, of which each takes as many bits as the greatest one needs.
 ///
-/// Number i is in lane i % 4. A lane is a stream of words of 32 bits, from their lowest bits on; the
+/// Number i is in lane i % 4. A lane is a stream of words of 32 bits, from the lowest bits on; the
 /// words of the four lanes alternate. So a vector of four words is shifted and masked as a whole.
 /// Source: Lemire and Boytsov: Decoding billions of integers per second through vectorization
 /// (Software: Practice and Experience 2015), section 4.

@@ -236,8 +236,8 @@ bool BlockParser::parse(TokenRun& run) {
 }
 
 void BlockParser::parse_words(TokenRun& run) {
-  // Of terms, memory is taken for a quarter of the items, with a hash table half full.
-  const std::uint64_t most_table_bytes = std::max<std::uint64_t>(12 * most_items_, 1 << 19);
+  // Memory of the dictionary, as in run_bytes_per_item().
+  const std::uint64_t most_table_bytes = 12 * most_items_;
   std::uint64_t items = 0;
   bool is_full = false;
   const char* const bytes = block_->bytes.data();

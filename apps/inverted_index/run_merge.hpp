@@ -13,8 +13,8 @@ namespace sortie::indexing {
 /// Merges runs into the postings and terms of an index.
 ///
 /// Terms are divided among the threads at samples of the runs. A thread merges the entries of equal
-/// terms in the order of the runs, which is that of documents. It makes a chunk in memory and writes
-/// it at its place; chunks with a long list are written by one thread while they are made.
+/// terms in the order of the runs, which is that of documents. It makes a chunk in memory and then
+/// writes it; chunks with a long list are written by one thread while they are made.
 ///
 /// \param context  threads; progress: "merge", in bytes of runs
 /// \param memory   bytes for the buffers of the runs and the chunks

@@ -11,8 +11,8 @@
 
 namespace sortie::indexing {
 
-/// The first 8 bytes of a term, filled up with zeros, as a number in the order of terms. Terms whose
-/// keys are equal are compared byte by byte.
+/// The first 8 bytes of a term, filled up with zeros, as a number in the order of terms. Terms with
+/// equal keys are compared byte by byte.
 [[nodiscard]] inline std::uint64_t order_key(std::string_view term) {
   std::uint64_t key = 0;
   std::memcpy(&key, term.data(), std::min<std::size_t>(term.size(), sizeof(key)));
@@ -21,9 +21,9 @@ namespace sortie::indexing {
 
 /// The words of a run, numbered as they appear. Open addressing with linear probing.
 ///
-/// A slot holds eight bytes that tell words apart: a word of up to 8 bytes, filled up with zeros, or
-/// the hash of a longer one below a byte ff, which no word contains. So only longer words are
-/// compared with their copies.
+/// A slot holds 8 bytes that tell words apart: a word of up to 8 bytes filled up with zeros, or the
+/// hash of a longer one below a byte ff, which no word contains. So only longer words are compared
+/// with their copies.
 class TermTable {
  public:
   TermTable() : slots_(first_slots) {}
@@ -52,9 +52,9 @@ class TermTable {
     const std::size_t end = number + 1 < begins_.size() ? begins_[number + 1] : words_.size();
     return std::string_view(words_).substr(begins_[number], end - begins_[number]);
   }
-  /// Bytes of memory.
+  /// Bytes of memory that the words take; slots are a quarter to half full.
   [[nodiscard]] std::size_t bytes() const {
-    return slots_.size() * sizeof(Slot) + words_.size() + begins_.size() * sizeof(begins_[0]);
+    return words_.size() + begins_.size() * (sizeof(begins_[0]) + 4 * sizeof(Slot));
   }
   void clear();
 

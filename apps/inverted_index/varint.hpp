@@ -5,7 +5,8 @@
 
 namespace sortie::indexing {
 
-/// Most bytes of a number in 7 bits a byte, the lowest first; the highest bit marks all but the last.
+/// Most bytes of a number of 64 bits: 7 bits a byte, the lowest first; the highest bit of a byte
+/// tells that another one follows.
 inline constexpr int longest_varint = 10;
 
 /// \return the address after the number
@@ -22,8 +23,8 @@ void append_varint(Bytes& bytes, std::uint64_t value) {
   bytes.append(buffer, put_varint(buffer, value));
 }
 
-/// Reads a number and moves `at` behind it. Of a number that does not end before `end`, or is longer
-/// than 64 bits, `at` becomes null; a null `at` reads 0.
+/// Reads a number and moves `at` behind it. If a number does not end before `end`, or has more than
+/// 64 bits, `at` becomes null; a null `at` reads 0.
 inline std::uint64_t take_varint(const char*& at, const char* end) {
   std::uint64_t value = 0;
   for (int shift = 0; shift < 64; shift += 7) {

@@ -22,8 +22,8 @@ inline constexpr std::size_t longest_word = 255;
   return character >= '0' && character <= '9' ? character : 0;
 }
 
-/// The lower case of a letter or digit beyond ASCII; 0 for other characters. By a table that is made
-/// at the first call, which takes some milliseconds.
+/// The lower case of a letter or digit beyond ASCII; 0 for other characters. The first call makes a
+/// table, which takes some milliseconds.
 /// \throws Error (unavailable) there is no locale C.UTF-8
 [[nodiscard]] std::uint32_t lower_beyond_ascii(std::uint32_t character);
 
@@ -47,8 +47,8 @@ char* encode_utf8(std::uint32_t character, char* to);
 /// Finds the words of a text.
 class WordScanner {
  public:
-  /// Calls take(word, size) for the words from `at` on, in lower case, until it returns false. It may
-  /// read 16 bytes after each word, whose content is unspecified.
+  /// Calls take(word, size) for the words from `at` on, in lower case, until it returns false. 16
+  /// bytes after each word can be read; their content is unspecified.
   /// \return the address where the next call shall begin; `end` after the last word
   /// \throws Error (unavailable) as lower_beyond_ascii()
   template <class Take>

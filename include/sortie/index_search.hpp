@@ -90,7 +90,7 @@ struct Bm25Options {
 /// \param most  documents wanted
 /// \throws Error (usage) a query that is empty or not well-formed; the index is one of k-mers, or
 ///         has no positions for words that follow each other; (input)
-/// Complexity: O(k log(n / k)) blocks for AND with k documents in the shortest list and n in another.
+/// Complexity: AND of k documents in the shortest list and n in another one: O(k log(n / k)).
 [[nodiscard]] SORTIE_API std::vector<std::uint32_t> search_boolean(
     const InvertedIndex& index, std::string_view query,
     std::uint64_t most = std::numeric_limits<std::uint64_t>::max());

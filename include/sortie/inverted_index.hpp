@@ -125,8 +125,8 @@ struct IndexFigures {
 /// in either case; those with other letters are left out.
 ///
 /// \param context  backend and device: of the indexers `gpu` and `gpu_overlapped`, which require
-///                 CUDA; threads; memory budget; progress: "index", in bytes, and "merge", in bytes;
-///                 report: phases "parse and sort", "merge"
+///                 CUDA; threads; memory budget; progress: "index" and "merge", in bytes; report:
+///                 phases "parse and sort", "merge"
 /// \param path     the index file (docs/inverted-index.md describes it), created as a whole or not
 ///                 at all; the temporary file of runs is beside it
 /// \throws Error (usage)         invalid options; `path` is a pipe or a device

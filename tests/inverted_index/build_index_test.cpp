@@ -135,6 +135,23 @@ TEST_F(BuildIndex, PlainDocumentsAreSplitBetweenWords) {
   }
 }
 
+TEST_F(BuildIndex, ALargeDictionaryDoesNotCutLaterRuns) {
+  IndexedDocuments documents;
+  for (int part = 0; part < 8; ++part) {
+    std::string text;
+    std::vector<std::string> terms;
+    for (int i = 0; i < 5000; ++i) {
+      terms.push_back("w" + std::to_string(part == 0 ? i : i % 10));
+      text += terms.back() + ' ';
+    }
+    documents.add(text, terms);
+  }
+  IndexOptions options{.indexer = indexers()[0]};
+  options.block_bytes = 20000;
+  static_cast<void>(build(documents, documents.source(), options, context()));
+  EXPECT_LE(runs, 20u);
+}
+
 TEST_F(BuildIndex, LongWordsAreSplitAtACharacter) {
   IndexedDocuments documents;
   const std::string a(255, 'a');

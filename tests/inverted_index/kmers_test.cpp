@@ -19,7 +19,7 @@ std::string reverse_complement(std::string letters) {
   return letters;
 }
 
-/// The k-mers of a sequence with their positions, as letters; those with other letters are left out.
+/// The k-mers of a sequence as letters, and their positions. k-mers with N are left out.
 std::map<std::string, std::vector<std::uint64_t>> plain_kmers(std::string sequence, std::size_t k,
                                                               bool canonical) {
   std::map<std::string, std::vector<std::uint64_t>> kmers;
