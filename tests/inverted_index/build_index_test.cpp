@@ -45,7 +45,7 @@ class BuildIndex : public testing::Test {
 };
 
 TEST_F(BuildIndex, RandomDocumentsByEveryIndexer) {
-  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+  for (std::uint64_t seed = 0; seed < 7; ++seed) {
     const auto documents =
         random_documents(1 + seed * 9, 1 + 60 * (seed % 4), 13 + 90 * seed, seed);
     for (const bool positions : {false, true}) {

@@ -58,10 +58,10 @@ std::vector<std::string> random_records(std::size_t count, std::size_t longest, 
 TEST(Kmers, IndexAndSharesAreThoseOfAPlainCount) {
   const TemporaryFolder folder;
   Random random(1);
-  for (const int k : {1, 2, 4, 5, 11, 21, 31}) {
+  for (const int k : {1, 4, 5, 21, 31}) {
     const auto size = static_cast<std::size_t>(k);
     for (const bool canonical : {false, true}) {
-      const std::vector<std::string> records = random_records(30, 300, random);
+      const std::vector<std::string> records = random_records(20, 200, random);
       std::string fasta;
       for (std::size_t i = 0; i < records.size(); ++i)
         fasta += (i == 3 ? ">\n" : ">r" + std::to_string(i) + " more\n") + records[i] + "\n";
