@@ -33,6 +33,7 @@ struct SearchCommand {
   double share = 1;
   bool boolean = false;
   bool has_top = false;
+  bool verify = false;
 };
 
 struct Query {
@@ -79,10 +80,14 @@ std::vector<Hit> search(const indexing::InvertedIndex& index, const SearchComman
     if (command.has_top && hits.size() > command.ranking.top) hits.resize(command.ranking.top);
     return hits;
   }
-  if (!command.boolean) return indexing::search_bm25(index, query, command.ranking);
-  const std::vector<std::uint32_t> documents =
-      command.has_top ? indexing::search_boolean(index, query, command.ranking.top)
-                      : indexing::search_boolean(index, query);
+  if (!command.boolean) {
+    std::vector<Hit> hits = indexing::search_bm25(index, query, command.ranking);
+    if (command.verify) indexing::check_bm25(index, query, command.ranking, hits);
+    return hits;
+  }
+  const std::uint64_t most = command.has_top ? command.ranking.top : ~std::uint64_t{0};
+  const std::vector<std::uint32_t> documents = indexing::search_boolean(index, query, most);
+  if (command.verify) indexing::check_boolean(index, query, most, documents);
   std::vector<Hit> hits;
   for (const std::uint32_t document : documents) hits.push_back({document, 0});
   return hits;
@@ -98,6 +103,12 @@ void run_search(Job& job, const SearchCommand& command) {
                 fmt::format("{}: found an index of k-mers, expected one of words, "
                             "which --boolean requires",
                             command.path));
+  if (of_kmers && command.verify)
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("{}: found --verify with an index of k-mers, whose search is a plain count, "
+                    "expected one of words",
+                    command.path));
   const std::vector<Query> queries = read_queries(job, command, of_kmers);
   WholeFile output(command.output);
   std::uint64_t found = 0;
@@ -166,6 +177,8 @@ Command add_search_command(CLI::App& program) {
                    "Of k-mers: the least share of the query's distinct k-mers")
       ->excludes(boolean)
       ->capture_default_str();
+  parser->add_flag("--verify", command->verify,
+                   "Compare with a search through whole lists; exit 3 if the results differ");
   return make_command(parser, command, run_search);
 }
 

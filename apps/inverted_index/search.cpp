@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -33,6 +34,53 @@ std::vector<std::string> QueryWords::terms(std::string_view text) {
 
 namespace {
 
+using Words = std::vector<std::pair<std::string, std::uint32_t>>;  // with how often they occur
+
+/// The distinct words of a query, in its order.
+Words words_of(const MappedIndex& index, std::string_view query) {
+  Words words;
+  for (const std::string& term : QueryWords(index).terms(query)) {
+    const auto known = std::find_if(words.begin(), words.end(),
+                                    [&](const auto& word) { return word.first == term; });
+    if (known != words.end()) {
+      ++known->second;
+    } else {
+      words.emplace_back(term, 1);
+    }
+  }
+  return words;
+}
+
+/// The order of hits.
+bool precedes(const Hit& a, const Hit& b) {
+  return a.score != b.score ? a.score > b.score : a.document < b.document;
+}
+
+/// The formula of scores.
+class Bm25 {
+ public:
+  Bm25(const MappedIndex& index, const Bm25Options& options)
+      : documents_(static_cast<double>(index.header().documents)),
+        least_norm_(options.k1 * (1 - options.b)),
+        norm_a_length_(index.average_length() > 0 ? options.k1 * options.b / index.average_length()
+                                                  : 0) {}
+
+  /// The factor of a word that does not depend on the document.
+  [[nodiscard]] double weight(std::uint64_t documents, std::uint32_t times) const {
+    const auto having = static_cast<double>(documents);
+    return times * std::log(1 + (documents_ - having + 0.5) / (having + 0.5));
+  }
+  /// What a word adds to the score.
+  [[nodiscard]] double part(double weight, double frequency, double length) const {
+    return weight * frequency / (frequency + (least_norm_ + norm_a_length_ * length));
+  }
+
+ private:
+  double documents_;
+  double least_norm_;
+  double norm_a_length_;
+};
+
 /// A word of a ranked query.
 struct ScoredTerm {
   PostingCursor cursor;
@@ -44,13 +92,9 @@ struct ScoredTerm {
 class Bm25Search {
  public:
   Bm25Search(const MappedIndex& index, const Bm25Options& options)
-      : index_(index),
-        top_(options.top),
-        least_norm_(options.k1 * (1 - options.b)),
-        norm_a_length_(index.average_length() > 0 ? options.k1 * options.b / index.average_length()
-                                                  : 0) {}
+      : index_(index), top_(options.top), formula_(index, options) {}
 
-  std::vector<Hit> search(const std::vector<std::pair<std::string, std::uint32_t>>& words) {
+  std::vector<Hit> search(const Words& words) {
     add_terms(words);
     if (terms_.empty() || top_ == 0) return {};
     // Lists by ascending bounds. A document that is only in the first ones cannot have a higher
@@ -79,24 +123,14 @@ class Bm25Search {
   }
 
  private:
-  static bool precedes(const Hit& a, const Hit& b) {
-    return a.score != b.score ? a.score > b.score : a.document < b.document;
-  }
   [[nodiscard]] double least_score() const { return hits_.front().score; }
 
-  [[nodiscard]] double part(double weight, double frequency, double length) const {
-    return weight * frequency / (frequency + (least_norm_ + norm_a_length_ * length));
-  }
-
-  void add_terms(const std::vector<std::pair<std::string, std::uint32_t>>& words) {
-    const auto documents = static_cast<double>(index_.header().documents);
+  void add_terms(const Words& words) {
     for (std::size_t i = 0; i < words.size(); ++i) {
       const auto postings = index_.find(words[i].first);
       if (!postings) continue;
-      const auto having = static_cast<double>(postings->documents);
-      const double weight =
-          words[i].second * std::log(1 + (documents - having + 0.5) / (having + 0.5));
-      terms_.push_back({PostingCursor(index_, *postings), weight, i});
+      terms_.push_back({PostingCursor(index_, *postings),
+                        formula_.weight(postings->documents, words[i].second), i});
       terms_.back().bound = bound_of(terms_.back());
     }
   }
@@ -107,14 +141,14 @@ class Bm25Search {
     for (std::uint64_t block = 0; block < term.cursor.full_blocks(); ++block) {
       const PostingSkip skip = term.cursor.skip(block);
       if (skip.frequency() == PostingSkip::most_frequency) return term.weight;
-      bound = std::max(bound, part(term.weight, skip.frequency(), skip.least_length));
+      bound = std::max(bound, formula_.part(term.weight, skip.frequency(), skip.least_length));
     }
     if (term.cursor.documents() % packed_numbers == 0) return bound;
     PostingCursor rest = term.cursor;
     if (rest.full_blocks() > 0) rest.advance(rest.skip(rest.full_blocks() - 1).last_document + 1);
     for (; rest.document() != PostingCursor::end_document; rest.next()) {
-      bound = std::max(
-          bound, part(term.weight, rest.frequency(), index_.document_length(rest.document())));
+      bound = std::max(bound, formula_.part(term.weight, rest.frequency(),
+                                            index_.document_length(rest.document())));
     }
     return bound;
   }
@@ -124,7 +158,7 @@ class Bm25Search {
     const double length = index_.document_length(document);
     double known = 0;
     const auto take = [&](ScoredTerm& term) {
-      scores_[term.number] = part(term.weight, term.cursor.frequency(), length);
+      scores_[term.number] = formula_.part(term.weight, term.cursor.frequency(), length);
       known += scores_[term.number];
       term.cursor.next();
     };
@@ -154,8 +188,7 @@ class Bm25Search {
 
   const MappedIndex& index_;
   std::uint64_t top_;
-  double least_norm_;
-  double norm_a_length_;
+  Bm25 formula_;
   std::vector<ScoredTerm> terms_;
   std::vector<double> scores_;  ///< of a document, by words of the query
   std::vector<Hit> hits_;       ///< a heap whose top is the last one in the order of hits
@@ -173,6 +206,8 @@ class Matches {
   [[nodiscard]] virtual std::uint32_t first_from(std::uint32_t target) = 0;
   /// At most so many documents.
   [[nodiscard]] virtual std::uint64_t most() const = 0;
+  /// Whether each document satisfies the part, by whole lists. \pre first_from() was not called
+  [[nodiscard]] virtual std::vector<bool> plainly(std::uint64_t documents) = 0;
 };
 using MatchesPointer = std::unique_ptr<Matches>;
 
@@ -187,6 +222,12 @@ class TermMatches : public Matches {
     return cursor_->document();
   }
   [[nodiscard]] std::uint64_t most() const override { return cursor_ ? cursor_->documents() : 0; }
+  std::vector<bool> plainly(std::uint64_t documents) override {
+    std::vector<bool> having(documents);
+    for (; cursor_ && cursor_->document() != PostingCursor::end_document; cursor_->next())
+      having[cursor_->document()] = true;
+    return having;
+  }
   /// \pre first_from() has returned a document
   void positions(std::vector<std::uint64_t>& positions) { cursor_->positions(positions); }
 
@@ -214,6 +255,14 @@ class AllMatches : public Matches {
     return target;
   }
   [[nodiscard]] std::uint64_t most() const override { return parts_.front()->most(); }
+  std::vector<bool> plainly(std::uint64_t documents) override {
+    std::vector<bool> all(documents, true);
+    for (const auto& part : parts_) {
+      const std::vector<bool> own = part->plainly(documents);
+      std::transform(all.begin(), all.end(), own.begin(), all.begin(), std::logical_and<>());
+    }
+    return all;
+  }
 
  private:
   std::vector<MatchesPointer> parts_;
@@ -232,6 +281,14 @@ class AnyMatches : public Matches {
     for (const auto& part : parts_) sum += part->most();
     return sum;
   }
+  std::vector<bool> plainly(std::uint64_t documents) override {
+    std::vector<bool> any(documents);
+    for (const auto& part : parts_) {
+      const std::vector<bool> own = part->plainly(documents);
+      std::transform(any.begin(), any.end(), own.begin(), any.begin(), std::logical_or<>());
+    }
+    return any;
+  }
 
  private:
   std::vector<MatchesPointer> parts_;
@@ -248,6 +305,11 @@ class OtherMatches : public Matches {
     return next_ < documents_ ? next_ : PostingCursor::end_document;
   }
   [[nodiscard]] std::uint64_t most() const override { return documents_; }
+  std::vector<bool> plainly(std::uint64_t documents) override {
+    std::vector<bool> others = excluded_->plainly(documents);
+    others.flip();
+    return others;
+  }
 
  private:
   std::uint64_t documents_;
@@ -273,6 +335,16 @@ class PhraseMatches : public Matches {
     }
   }
   [[nodiscard]] std::uint64_t most() const override { return all_->most(); }
+  /// Document by document.
+  std::vector<bool> plainly(std::uint64_t documents) override {
+    std::vector<bool> adjacent(documents);
+    for (std::uint32_t document = 0; document < documents; ++document) {
+      bool all = true;
+      for (TermMatches* const word : words_) all &= word->first_from(document) == document;
+      adjacent[document] = all && are_adjacent();
+    }
+    return adjacent;
+  }
 
  private:
   /// Whether the words follow each other in the document that all of them are at.
@@ -404,17 +476,50 @@ std::vector<Hit> search_bm25(const InvertedIndex& index, std::string_view query,
   require(options.k1 >= 0 && std::isfinite(options.k1), "k1", options.k1, "a number of at least 0");
   require(options.b >= 0 && options.b <= 1, "b", options.b, "a number from 0 to 1");
   const MappedIndex& mapped = index.mapped();
-  std::vector<std::pair<std::string, std::uint32_t>> words;  // with how often they occur
-  for (const std::string& term : QueryWords(mapped).terms(query)) {
-    const auto known = std::find_if(words.begin(), words.end(),
-                                    [&](const auto& word) { return word.first == term; });
-    if (known != words.end()) {
-      ++known->second;
-    } else {
-      words.emplace_back(term, 1);
+  return Bm25Search(mapped, options).search(words_of(mapped, query));
+}
+
+void check_bm25(const InvertedIndex& index, std::string_view query, const Bm25Options& options,
+                std::span<const Hit> hits) {
+  const MappedIndex& mapped = index.mapped();
+  const Bm25 formula(mapped, options);
+  std::vector<double> scores(index.documents());
+  std::vector<bool> found(index.documents());
+  for (const auto& [word, times] : words_of(mapped, query)) {
+    const auto postings = mapped.find(word);
+    if (!postings) continue;
+    const double weight = formula.weight(postings->documents, times);
+    for (PostingCursor at(mapped, *postings); at.document() != PostingCursor::end_document;
+         at.next()) {
+      const double length = mapped.document_length(at.document());
+      scores[at.document()] += formula.part(weight, at.frequency(), length);
+      found[at.document()] = true;
     }
   }
-  return Bm25Search(mapped, options).search(words);
+  std::vector<Hit> all;
+  for (std::uint32_t document = 0; document < scores.size(); ++document)
+    if (found[document]) all.push_back({document, scores[document]});
+  std::sort(all.begin(), all.end(), precedes);
+  if (all.size() > options.top) all.resize(options.top);
+  if (!std::equal(all.begin(), all.end(), hits.begin(), hits.end())) {
+    throw Error(ErrorKind::check, fmt::format("query {}: found other documents than by all scores, "
+                                              "expected the same",
+                                              quoted(query)));
+  }
+}
+
+void check_boolean(const InvertedIndex& index, std::string_view query, std::uint64_t most,
+                   std::span<const std::uint32_t> documents) {
+  const std::vector<bool> all =
+      ExpressionParser(index.mapped(), query).parse()->plainly(index.documents());
+  std::vector<std::uint32_t> expected;
+  for (std::uint32_t document = 0; document < all.size() && expected.size() < most; ++document)
+    if (all[document]) expected.push_back(document);
+  if (!std::equal(expected.begin(), expected.end(), documents.begin(), documents.end())) {
+    throw Error(ErrorKind::check, fmt::format("query {}: found other documents than by whole "
+                                              "lists, expected the same",
+                                              quoted(query)));
+  }
 }
 
 std::vector<std::uint32_t> search_boolean(const InvertedIndex& index, std::string_view query,

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -94,6 +95,17 @@ struct Bm25Options {
 [[nodiscard]] SORTIE_API std::vector<std::uint32_t> search_boolean(
     const InvertedIndex& index, std::string_view query,
     std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
+
+/// Checks the result of search_bm25() by the scores of all documents.
+/// \throws Error (check) it differs; as search_bm25()
+/// Memory: 24 bytes for each document.
+SORTIE_API void check_bm25(const InvertedIndex& index, std::string_view query,
+                           const Bm25Options& options, std::span<const Hit> hits);
+
+/// Checks the result of search_boolean() by whole lists of documents.
+/// \throws Error (check) it differs; as search_boolean()
+SORTIE_API void check_boolean(const InvertedIndex& index, std::string_view query,
+                              std::uint64_t most, std::span<const std::uint32_t> documents);
 
 /// The documents that hold at least a share of the distinct k-mers of a sequence, by descending
 /// share, which is the score, equal shares by document.

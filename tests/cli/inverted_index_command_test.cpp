@@ -42,12 +42,12 @@ TEST_F(InvertedIndexCommand, IndexesAndSearches) {
   EXPECT_EQ(result.out, "");
   EXPECT_THAT(result.err, HasSubstr("4 documents, 10 terms, 13 postings"));
   EXPECT_THAT(result.err, HasSubstr("verified"));
-  const std::string found = search({"cat", "the"});
+  const std::string found = search({"cat", "the", "--verify"});
   EXPECT_EQ(lines(found).size(), 3u);
   EXPECT_THAT(found, StartsWith("1\t1\t" + path("a.txt") + "\t"));
   EXPECT_EQ(lines(search({"cat", "the", "--top", "1"})).size(), 1u);
   EXPECT_EQ(search({"--boolean", "cat AND NOT dog"}), "1\t" + path("a.txt") + "\n");
-  EXPECT_EQ(search({"--boolean", "the OR bird", "--top", "2"}),
+  EXPECT_EQ(search({"--boolean", "the OR bird", "--top", "2", "--verify"}),
             "1\t" + path("a.txt") + "\n1\t" + path("c.jsonl") + ":1\n");
   write_file(path("queries"), "Dogs!\nnothing\nbird\n");
   EXPECT_EQ(search({"--boolean", "--queries", path("queries")}),

@@ -132,6 +132,7 @@ TEST_F(Search, RanksAreThoseOfTheDefinition) {
       const std::vector<Hit> found = search_bm25(*index, text, options);
       const std::vector<Hit> expected = plain_bm25(query, options);
       ASSERT_EQ(found.size(), expected.size()) << text;
+      check_bm25(*index, text, options, found);
       for (std::size_t hit = 0; hit < found.size(); ++hit) {
         ASSERT_EQ(found[hit].document, expected[hit].document) << text << hit;
         ASSERT_EQ(found[hit].score, expected[hit].score) << text << hit;
@@ -149,6 +150,7 @@ TEST_F(Search, ExpressionsSelectTheSameDocumentsAsSets) {
       const std::vector<std::uint32_t> found = search_boolean(*index, expression);
       ASSERT_TRUE(Set(found.begin(), found.end()) == expected) << expression;
       ASSERT_TRUE(std::is_sorted(found.begin(), found.end()));
+      check_boolean(*index, expression, ~std::uint64_t{0}, found);
       const std::vector<std::uint32_t> first = search_boolean(*index, expression, 3);
       ASSERT_TRUE(std::equal(first.begin(), first.end(), found.begin())) << expression;
       ASSERT_EQ(first.size(), std::min<std::size_t>(3, found.size()));
@@ -179,7 +181,19 @@ TEST_F(Search, WordsThatFollowEachOther) {
     for (std::size_t w = 0; w < size; ++w) query += phrase[w] + (w + 1 < size ? " " : "\"");
     const std::vector<std::uint32_t> found = search_boolean(*index, query);
     ASSERT_TRUE(Set(found.begin(), found.end()) == expected) << query;
+    check_boolean(*index, query, ~std::uint64_t{0}, found);
   }
+}
+
+TEST_F(Search, TheChecksFindDifferences) {
+  build(random_documents(50, 30, 40, 3));
+  std::vector<Hit> hits = search_bm25(*index, "i straße 3d");
+  ASSERT_FALSE(hits.empty());
+  hits[0].score += 1e-9;
+  EXPECT_THROW(check_bm25(*index, "i straße 3d", {}, hits), Error);
+  std::vector<std::uint32_t> documents_found = search_boolean(*index, "i OR 3d");
+  documents_found.pop_back();
+  EXPECT_THROW(check_boolean(*index, "i OR 3d", 100, documents_found), Error);
 }
 
 TEST_F(Search, WordsOfQueriesAreThoseOfDocuments) {
