@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "apps/cli/command.hpp"
 #include "apps/cli/ranks/rank_plan.hpp"
@@ -15,7 +16,11 @@ namespace sortie::cli {
 /// The command line of `sortie suffix-array`.
 struct SuffixArrayCommand {
   CommonOptions common;
-  std::string input;
+  std::vector<std::string> inputs;
+  std::string input_format = "fasta";
+  std::string field = "text";
+  std::string tokens = "u8";
+  std::string format = "positions";
   std::string output;
   std::string lcp;
   std::string bwt;
@@ -34,11 +39,10 @@ struct SuffixArrayCommand {
   int gpus = 0;          ///< logical devices; 0: one process or rank with one device
   RankPlanOptions plan;  ///< of --dry-run
 
-  [[nodiscard]] TextPolicy policy() const {
-    return {letter_case == "keep" ? sequences::Case::keep : sequences::Case::upper,
-            sequences::parse_alphabet(alphabet), sequences::parse_ambiguity(ambiguous),
-            reverse_complement};
-  }
+  /// \throws Error (usage) options of sequences for texts
+  [[nodiscard]] TextPolicy policy() const;
+  /// The input files, for messages and descriptions.
+  [[nodiscard]] std::string input() const;
   [[nodiscard]] std::array<const std::string*, 5> outputs() const {
     return {&output, &lcp, &bwt, &inverse, &documents};
   }
@@ -53,6 +57,11 @@ struct SuffixArrayCommand {
 
 /// Bytes of a position in the files of a text. \throws Error (usage) --width is too small for it
 [[nodiscard]] int chosen_width_bytes(const SuffixArrayCommand& command, std::uint64_t symbols);
+
+/// `sortie suffix-array --format table` and `--format infini-gram`: the files that other programs
+/// search, whose documents are separated by bytes ff and sorted as one record.
+/// \throws Error (usage) an option that these formats do not have
+void write_index_tables(Job& job, const SuffixArrayCommand& command);
 
 /// `sortie suffix-array` on the ranks of a job: the same files, written by all ranks. Rank 0 reads
 /// the input.

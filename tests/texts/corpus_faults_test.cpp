@@ -16,7 +16,7 @@ namespace {
 /// SORTIE_FUZZ_ROUNDS of the environment: how many files are tried.
 int fuzz_rounds() {
   const char* const rounds = std::getenv("SORTIE_FUZZ_ROUNDS");
-  return rounds != nullptr ? std::atoi(rounds) : 3000;
+  return rounds != nullptr ? std::atoi(rounds) : 1000;
 }
 
 void mutate(std::mt19937& random, std::string& bytes) {
