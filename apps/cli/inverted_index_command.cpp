@@ -195,8 +195,8 @@ Command add_inverted_index_command(CLI::App& program) {
       ->add_flag("--canonical", command->options.canonical,
                  "Treat a k-mer and its reverse complement as one")
       ->needs(kmers);
-  parser->add_option("--input", command->input, "What files hold: auto, plain or jsonl")
-      ->check(CLI::IsMember({"auto", "plain", "jsonl"}))
+  parser->add_option("--input", command->input, "What files hold")
+      ->check(CLI::IsMember({"auto", "plain", "jsonl", "table", "infini-gram"}))
       ->excludes(kmers)
       ->capture_default_str();
   parser->add_option("--field", command->corpus.field, "Field of JSONL that holds the document")
