@@ -84,7 +84,7 @@ void PostingsEncoder::end_block() {
                     bytes_ << PostingSkip::frequency_bits |
                         std::min<std::uint64_t>(most, PostingSkip::most_frequency)});
   count_ = 0;
-  if (flush_) flush_();
+  flush_();
 }
 
 PostingsEncoder::List PostingsEncoder::finish() {

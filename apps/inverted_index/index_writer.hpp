@@ -49,9 +49,9 @@ class PostingsEncoder {
   /// \param lengths  of all documents
   /// \param out      receives the bytes
   /// \param flush    called after each block of postings; it may write `out` and empty it
-  PostingsEncoder(bool positions, std::span<const std::uint32_t> lengths, std::string& out,
-                  std::function<void()> flush = {})
-      : positions_(positions), lengths_(lengths), out_(out), flush_(std::move(flush)) {}
+  PostingsEncoder(std::span<const std::uint32_t> lengths, std::string& out,
+                  std::function<void()> flush)
+      : lengths_(lengths), out_(out), flush_(std::move(flush)) {}
 
   /// Adds occurrences in a document, the last one again or a later one.
   void add(std::uint32_t document, std::uint64_t frequency) {
@@ -84,7 +84,6 @@ class PostingsEncoder {
     bytes_ += bytes.size();
   }
 
-  bool positions_;
   std::span<const std::uint32_t> lengths_;
   std::string& out_;
   std::function<void()> flush_;

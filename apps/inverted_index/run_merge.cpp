@@ -221,7 +221,7 @@ class Merger {
       writer_.file().write(worker.postings);
       worker.postings.clear();
     };
-    PostingsEncoder encoder(positions_, writer_.lengths(), worker.postings, flush);
+    PostingsEncoder encoder(writer_.lengths(), worker.postings, flush);
     std::string term;
     while (!heap.empty()) {
       term = heap.front()->term();
