@@ -20,6 +20,8 @@ TEST_F(Usage, HelpAndVersionGoToStandardOutputEverywhere) {
                                                         {"suffix-array"},
                                                         {"query"},
                                                         {"sort"},
+                                                        {"inverted-index"},
+                                                        {"search"},
                                                         {"info"},
                                                         {"completion"},
                                                         {"bench"},

@@ -16,6 +16,7 @@
 #include "sortie/fasta.hpp"
 #include "sortie/galerkin.hpp"
 #include "sortie/graph_clusters.hpp"
+#include "sortie/inverted_index.hpp"
 #include "sortie/lcp.hpp"
 #include "sortie/matrix_market.hpp"
 #include "sortie/npz.hpp"
@@ -315,6 +316,69 @@ std::vector<EntryPoint> rows_of_graph_clusters() {
   };
 }
 
+/// Documents for an index, in three blocks.
+indexing::DocumentSource documents() {
+  return [next = 0](indexing::Documents& block, std::uint64_t) mutable {
+    constexpr int count = 300;
+    if (next == count) return false;
+    do {
+      block.bytes += fmt::format("document {} word{} {}", next, next % 17, next % 3);
+      block.end_document(std::to_string(next++));
+    } while (next % (count / 3) != 0);
+    return true;
+  };
+}
+
+std::uint64_t hash_of_index(const Context& context, indexing::Indexer indexer) {
+  const std::string path = operands().folder.path("index");
+  indexing::build_index(context, documents(), path, {.indexer = indexer, .positions = true});
+  return hash_of_file(path);
+}
+
+/// An index that calls read.
+std::string index_file() {
+  static const std::string path = [] {
+    std::string made = operands().folder.path("made.index");
+    indexing::build_index({}, documents(), made);
+    return made;
+  }();
+  return path;
+}
+
+std::vector<EntryPoint> rows_of_inverted_indexes() {
+  return {
+      {.name = "build_index",
+       .call =
+           [](const Context& context) {
+             return hash_of_index(context, indexing::Indexer::cpu_overlapped);
+           },
+       .phases = {"parse and sort", "merge"},
+       .own_threads = true},
+      {.name = "build_index sorted by the runtime",
+       .call =
+           [](const Context& context) { return hash_of_index(context, indexing::Indexer::cpu); },
+       .phases = {"parse and sort", "merge"}},
+      {.name = "check_index",
+       .call =
+           [](const Context& context) {
+             indexing::check_index(context, documents(), index_file(), {});
+             return std::uint64_t{0};
+           },
+       .phases = {"check index"},
+       .own_threads = true},
+      {.name = "write_ciff",
+       .call =
+           [](const Context& context) {
+             const std::string path = operands().folder.path("ciff");
+             indexing::write_ciff(context, index_file(), path);
+             return hash_of_file(path);
+           },
+       .phases = {"write CIFF"},
+       .small_budget = SmallBudget::constant,
+       .own_threads = true},
+  };
+}
+
 std::vector<EntryPoint> rows_of_sorts() {
   return {
       {.name = "segmented_sort",
@@ -512,7 +576,8 @@ std::vector<EntryPoint> rows_of_suffix_arrays() {
 const std::vector<EntryPoint>& entry_points() {
   static const std::vector<EntryPoint> rows = [] {
     std::vector<EntryPoint> all = rows_of_matrices();
-    for (auto& more : {rows_of_graph_clusters(), rows_of_sorts(), rows_of_suffix_arrays()}) {
+    for (auto& more : {rows_of_graph_clusters(), rows_of_inverted_indexes(), rows_of_sorts(),
+                       rows_of_suffix_arrays()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     return all;
