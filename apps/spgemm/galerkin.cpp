@@ -223,6 +223,7 @@ void GalerkinPlan<Value, Idx>::multiply(const HostContext& context, const Matrix
                                         const Matrix& p) {
   require_same(a, "A", 1);
   require_same(p, "P", 2);
+  if (transposed_.nnz() != p.nnz()) transposed_ = matrices::transpose(p);  // a plan of three
   require_same(transposed_, "P^T", 0);
   std::vector<std::int64_t> next(transposed_.row_ptr.begin(), transposed_.row_ptr.end() - 1);
   for (std::int64_t i = 0; i < p.nnz(); ++i) transposed_.values[next[p.col_idx[i]]++] = p.values[i];

@@ -123,7 +123,6 @@ class SORTIE_API GalerkinPlan {
   /// \throws Error (input) another number of rows, columns or entries than those; (out_of_memory)
   void multiply(const HostContext& context, const Matrix& r, const Matrix& a, const Matrix& p);
   /// The same for a plan of P^T * A * P, which keeps P^T.
-  /// \throws Error (input) also if the plan is not of P^T * A * P
   void multiply(const HostContext& context, const Matrix& a, const Matrix& p);
 
  private:
