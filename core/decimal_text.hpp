@@ -66,20 +66,30 @@ inline char* put_up_to_eight_digits(char* at, std::uint32_t number) {
   return static_cast<double>(scaled) / 1e8 == magnitude ? static_cast<std::uint64_t>(scaled) : 0;
 }
 
+/// The same for any number of digits, of which the text has the fewest that are in the interval of
+/// the numbers that are rounded to `magnitude`, and of those the nearest. Decimals of at most six
+/// digits are distinct, so the search begins with six. A product of `magnitude` and 10^8 has 24 + 19
+/// bits, so that all differences here are exact.
 [[nodiscard]] inline std::uint64_t short_decimal(float magnitude) {
-  if (!(magnitude >= 1e-3F && magnitude < 1e5F)) return 0;
+  constexpr std::uint32_t fraction_bits = 0x007f'ffff;
+  const auto bits = std::bit_cast<std::uint32_t>(magnitude);
+  // The interval of a power of two is narrower below.
+  if (!(magnitude >= 1e-3F && magnitude < 1e5F) || (bits & fraction_bits) == 0) return 0;
   constexpr std::array<std::int32_t, 9> powers{1,       10,        100,        1000,       10'000,
                                                100'000, 1'000'000, 10'000'000, 100'000'000};
-  // As many digits after the point as make six significant ones.
+  const double half_width = std::bit_cast<float>(bits & ~fraction_bits) * 0x1p-24;
   std::size_t decimals = 8;
   for (const float limit : {1e-2F, 1e-1F, 1e0F, 1e1F, 1e2F, 1e3F, 1e4F})
     decimals -= magnitude >= limit ? 1 : 0;
-  const auto scaled =
-      static_cast<std::int32_t>(static_cast<double>(magnitude) * powers[decimals] + 0.5);
-  if (scaled >= 1'000'000 ||
-      static_cast<float>(scaled) / static_cast<float>(powers[decimals]) != magnitude)
-    return 0;
-  return static_cast<std::uint64_t>(scaled) * static_cast<std::uint64_t>(powers[8 - decimals]);
+  for (; decimals <= 8; ++decimals) {
+    const double scaled = static_cast<double>(magnitude) * powers[decimals];
+    const auto nearest = static_cast<std::int64_t>(scaled + 0.5);
+    const double distance = std::abs(static_cast<double>(nearest) - scaled);
+    const double limit = half_width * powers[decimals];
+    if (distance < limit || (distance == limit && bits % 2 == 0))
+      return distance == 0.5 ? 0 : static_cast<std::uint64_t>(nearest * powers[8 - decimals]);
+  }
+  return 0;
 }
 
 /// \param scaled  a number times 10^8, not a multiple of 10^8, below 10^16

@@ -4,7 +4,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <memory>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "apps/spgemm/backends.hpp"
@@ -77,7 +79,7 @@ auto with_transpose(const ContextType& context, const Matrix& p, const Function&
   }
   try {
     PhaseTimer timer(context, "transpose");
-    const Matrix r = matrices::transpose(p);
+    Matrix r = matrices::transpose(p);
     timer.stop();
     return function(rest, r);
   } catch (const std::bad_alloc&) {
@@ -88,14 +90,18 @@ auto with_transpose(const ContextType& context, const Matrix& p, const Function&
 
 }  // namespace
 
+namespace {
+
+/// \param programs  as host::galerkin()
 template <Scalar Value, Index Idx>
-Csr<Value, Idx> galerkin(const Context& context, const Csr<Value, Idx>& r, const Csr<Value, Idx>& a,
-                         const Csr<Value, Idx>& p) {
+Csr<Value, Idx> galerkin_with_programs(
+    const Context& context, const Csr<Value, Idx>& r, const Csr<Value, Idx>& a,
+    const Csr<Value, Idx>& p, std::shared_ptr<const host::RowPrograms<Value, Idx>>* programs) {
   check_factors(r, a, p);
   try {
     Csr<Value, Idx> c = resolve_backend(context) == Backend::cuda
                             ? cuda::galerkin<Value, Idx>(context, r, a, p)
-                            : host::galerkin<Value, Idx>(context, r, a, p);
+                            : host::galerkin<Value, Idx>(context, r, a, p, programs);
     if (context.report != nullptr) context.report->set("nnz_c", c.nnz());
     return c;
   } catch (const std::bad_alloc&) {
@@ -103,6 +109,14 @@ Csr<Value, Idx> galerkin(const Context& context, const Csr<Value, Idx>& r, const
                               sizeof(std::int64_t) * (static_cast<std::uint64_t>(r.rows) + 1),
                               host_memory_available());
   }
+}
+
+}  // namespace
+
+template <Scalar Value, Index Idx>
+Csr<Value, Idx> galerkin(const Context& context, const Csr<Value, Idx>& r, const Csr<Value, Idx>& a,
+                         const Csr<Value, Idx>& p) {
+  return galerkin_with_programs<Value, Idx>(context, r, a, p, nullptr);
 }
 
 template <Scalar Value, Index Idx>
@@ -164,7 +178,7 @@ GalerkinSize galerkin_size(const Context& context, const Csr<Value, Idx>& a,
 template <Scalar Value, Index Idx>
 GalerkinPlan<Value, Idx>::GalerkinPlan(const HostContext& context, const Matrix& r, const Matrix& a,
                                        const Matrix& p) {
-  c_ = galerkin(Context{context, Backend::host}, r, a, p);
+  c_ = galerkin_with_programs<Value, Idx>({context, Backend::host}, r, a, p, &programs_);
   for (const Matrix* matrix : {&r, &a, &p})
     sizes_.insert(sizes_.end(), {matrix->rows, matrix->cols, matrix->nnz()});
 }
@@ -173,8 +187,9 @@ template <Scalar Value, Index Idx>
 GalerkinPlan<Value, Idx>::GalerkinPlan(const HostContext& context, const Matrix& a,
                                        const Matrix& p) {
   check_shapes_of_pair(a, p);
-  with_transpose(context, p, [&](const HostContext& rest, const Matrix& r) {
+  with_transpose(context, p, [&](const HostContext& rest, Matrix& r) {
     *this = GalerkinPlan(rest, r, a, p);
+    transposed_ = std::move(r);
   });
 }
 
@@ -196,7 +211,7 @@ void GalerkinPlan<Value, Idx>::multiply(const HostContext& context, const Matrix
   require_same(a, "A", 1);
   require_same(p, "P", 2);
   try {
-    host::galerkin_values(context, r, a, p, c_);
+    host::galerkin_values(context, r, a, p, programs_.get(), c_);
   } catch (const std::bad_alloc&) {
     throw out_of_memory_error("the work space of new values of R * A * P, at least,",
                               bytes_of({{p.cols, sizeof(Value)}}), host_memory_available());
@@ -208,8 +223,11 @@ void GalerkinPlan<Value, Idx>::multiply(const HostContext& context, const Matrix
                                         const Matrix& p) {
   require_same(a, "A", 1);
   require_same(p, "P", 2);
-  with_transpose(context, p,
-                 [&](const HostContext& rest, const Matrix& r) { multiply(rest, r, a, p); });
+  if (transposed_.nnz() != p.nnz()) transposed_ = matrices::transpose(p);  // a plan of three
+  require_same(transposed_, "P^T", 0);
+  std::vector<std::int64_t> next(transposed_.row_ptr.begin(), transposed_.row_ptr.end() - 1);
+  for (std::int64_t i = 0; i < p.nnz(); ++i) transposed_.values[next[p.col_idx[i]]++] = p.values[i];
+  multiply(context, transposed_, a, p);
 }
 
 #define INSTANTIATE(Value, Idx)                                                        \

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "sortie/context.hpp"
 #include "sortie/csr.hpp"
@@ -13,17 +14,19 @@ namespace sortie::spgemm {
 
 namespace host {
 
+/// \param programs  if not null, receives what galerkin_values() needs, or null
 template <matrices::Scalar Value, matrices::Index Idx>
-[[nodiscard]] matrices::Csr<Value, Idx> galerkin(const HostContext& context,
-                                                 const matrices::Csr<Value, Idx>& r,
-                                                 const matrices::Csr<Value, Idx>& a,
-                                                 const matrices::Csr<Value, Idx>& p);
+[[nodiscard]] matrices::Csr<Value, Idx> galerkin(
+    const HostContext& context, const matrices::Csr<Value, Idx>& r,
+    const matrices::Csr<Value, Idx>& a, const matrices::Csr<Value, Idx>& p,
+    std::shared_ptr<const RowPrograms<Value, Idx>>* programs);
 
 /// Computes the values of a C that has the structure of R * A * P, with the bits of galerkin().
+/// \param programs  those of galerkin(), may be null
 template <matrices::Scalar Value, matrices::Index Idx>
 void galerkin_values(const HostContext& context, const matrices::Csr<Value, Idx>& r,
                      const matrices::Csr<Value, Idx>& a, const matrices::Csr<Value, Idx>& p,
-                     matrices::Csr<Value, Idx>& c);
+                     const RowPrograms<Value, Idx>* programs, matrices::Csr<Value, Idx>& c);
 
 template <matrices::Scalar Value, matrices::Index Idx>
 [[nodiscard]] WorkSpace galerkin_space(const HostContext& context,

@@ -40,9 +40,10 @@ void copy_indices(const From* from, std::size_t bytes, void* to, std::int64_t si
   }
 }
 
-/// Keeps the arrays of a matrix for the next result.
+/// Keeps the arrays of a matrix for the next operand or result.
 template <class Value, class Idx>
 void keep_arrays(matrices::Csr<Value, Idx>&& matrix) {
+  SpareArray<std::int64_t>::keep(std::move(matrix.row_ptr));
   SpareArray<Idx>::keep(std::move(matrix.col_idx));
   SpareArray<Value>::keep(std::move(matrix.values));
 }
@@ -95,7 +96,7 @@ std::vector<std::int64_t> checked_row_ptr(std::string_view name, const sortie_cs
     throw Error(ErrorKind::input, fmt::format("{}: found the last offset {}, expected nnz, {}",
                                               name, offsets[view.rows], view.nnz));
   }
-  std::vector<std::int64_t> row_ptr;
+  auto row_ptr = SpareArray<std::int64_t>::take(view.rows + 1);
   spgemm::host::resize_for_overwrite(row_ptr, view.rows + 1);
   copy_items(offsets, row_ptr.data(), view.rows + 1);
   return row_ptr;
@@ -158,12 +159,14 @@ std::unique_ptr<sortie_csr> multiply_on_host(const Context& context, const sorti
                                              const sortie_csr_view& b, bool drop_zeros) {
   start_threads(context);
   return with_matrix_types(a, [&]<class Value, class Idx>(Value, Idx) {
-    const auto first = to_csr<Value, Idx>("a", a);
+    auto first = to_csr<Value, Idx>("a", a);
     matrices::Csr<Value, Idx> other;
     const bool is_square = is_square_of(a, b);
     if (!is_square) other = to_csr<Value, Idx>("b", b);
     auto c = spgemm::multiply(context, first, is_square ? first : other);
     if (drop_zeros) matrices::drop_zeros(c);
+    keep_arrays(std::move(first));
+    keep_arrays(std::move(other));
     return to_matrix(std::move(c));
   });
 }
@@ -253,12 +256,14 @@ matrices::Csr<Value, Idx> to_csr(std::string_view name, const sortie_csr_view& v
                                                    : checked_row_ptr<std::int64_t>(name, view);
   const bool ascends = checked_columns<Idx>(name, view, matrix.row_ptr);
   const auto* const columns = static_cast<const Idx*>(view.col_idx);
+  matrix.col_idx = SpareArray<Idx>::take(view.nnz);
   spgemm::host::reserve_large_pages(matrix.col_idx, view.nnz);
   matrix.col_idx.assign(columns, columns + view.nnz);
   if (view.values == nullptr) {
     matrix.values.resize(matrix.col_idx.size());  // a structure
   } else {
     const auto* const values = static_cast<const Value*>(view.values);
+    matrix.values = SpareArray<Value>::take(view.nnz);
     spgemm::host::reserve_large_pages(matrix.values, view.nnz);
     matrix.values.assign(values, values + view.nnz);
   }

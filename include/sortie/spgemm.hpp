@@ -58,7 +58,8 @@ template <matrices::Scalar Value, matrices::Index Idx>
 ///   more bytes per product for bitmaps, and 4 + sizeof(Value) bytes per product of rows with at
 ///   most 512 products for staging, rounded up to 8 products per row. It computes C in chunks of
 ///   rows if C does not fit the budget.
-/// - row_wise takes O(cols) per thread. Within the budget it takes up to 17 bytes per entry and 16
+/// - row_wise takes O(cols) per thread. Without a budget, it copies the operands if most rows of B are
+///   empty. Within the budget it takes up to 17 bytes per entry and 16
 ///   bytes per row of B for bitmaps of the columns. On one thread it reserves address space, not
 ///   memory, for as many entries as there are products, if that is less than half of what is free.
 /// Source: section 5.2 of Hou et al. (ICS 2017) for essc.

@@ -123,14 +123,17 @@ TEST(SpareArrays, GiveTheStorageThatWasKept) {
   for (std::int64_t i = 0; i < large; ++i) ASSERT_EQ(taken[i].value, i);
 }
 
-TEST(SpareArrays, TheLargestIsKept) {
+TEST(SpareArrays, TheLargestAreKept) {
   using Item = Number<1>;
-  std::vector<Item> array(2 * large);
-  const Item* const storage = array.data();
-  SpareArray<Item>::keep(std::vector<Item>(large));
-  SpareArray<Item>::keep(std::move(array));
-  SpareArray<Item>::keep(std::vector<Item>(large));
-  EXPECT_EQ(SpareArray<Item>::take(large).data(), storage);
+  std::vector<const Item*> storage;
+  for (const std::int64_t size : {2 * large, large, 3 * large, large + 1, large}) {
+    std::vector<Item> array(static_cast<std::size_t>(size));
+    storage.push_back(array.data());
+    SpareArray<Item>::keep(std::move(array));
+  }
+  EXPECT_EQ(SpareArray<Item>::take(2 * large).data(), storage[0]) << "the smallest that suffices";
+  EXPECT_EQ(SpareArray<Item>::take(large).data(), storage[3]);
+  EXPECT_EQ(SpareArray<Item>::take(large).data(), storage[2]);
   EXPECT_EQ(SpareArray<Item>::take(large).capacity(), 0);
 }
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "apps/spgemm/host/row_programs.hpp"
 #include "matrices/generators.hpp"
 #include "sortie/run_report.hpp"
 #include "tests/spgemm/products.hpp"
@@ -200,6 +201,65 @@ TYPED_TEST(Galerkin, PlanComputesNewValues) {
   }
 }
 
+/// A long grid with boxes of 3 x 3 x 3 points as aggregates, whose rows repeat.
+template <class Value, class Idx>
+std::pair<Csr<Value, Idx>, Csr<Value, Idx>> grid_with_boxes(bool smoothed) {
+  constexpr std::int64_t nx = 300;
+  constexpr std::int64_t ny = 4;
+  auto a = matrices::stencil<Value, Idx>(27, nx, ny, 4, 1);
+  std::vector<std::tuple<std::int64_t, std::int64_t, Value>> list;
+  for (std::int64_t row = 0; row < a.rows; ++row) {
+    const std::int64_t box =
+        (row / (nx * ny) / 3 * 2 + row / nx % ny / 3) * (nx / 3) + row % nx / 3;
+    list.emplace_back(row, box, Value(1 + row % 89) / Value(3));
+  }
+  auto p = from_entries<Value, Idx>(a.rows, 4 * nx / 3, list);
+  for (std::size_t i = 0; i < a.values.size(); ++i) a.values[i] *= Value(1 + i % 97) / Value(7);
+  if (smoothed) p = reference_product(a, p);
+  return {std::move(a), std::move(p)};
+}
+
+TYPED_TEST(Galerkin, RowsThatRepeat) {
+  using Value = typename TypeParam::Value;
+  using Idx = typename TypeParam::Idx;
+  for (const bool smoothed : {false, true}) {
+    auto [a, p] = grid_with_boxes<Value, Idx>(smoothed);
+    const auto r = matrices::transpose(p);
+    const std::vector<std::int64_t> offsets = spgemm::host::product_offsets(r, a);
+    const auto programs = [&] {
+      return spgemm::host::RowPrograms<Value, Idx>::find(r, a, p, offsets, !smoothed, 1 << 30);
+    };
+    EXPECT_NE(programs(), nullptr);
+    this->expect_pair(a, p);
+    spgemm::GalerkinPlan<Value, Idx> plan(context(), a, p);
+    for (Value& value : a.values) value *= Value(-3) / Value(7);
+    for (Value& value : p.values) value += value * value;
+    plan.multiply(context(), a, p);
+    EXPECT_TRUE(same_bits(plan.c(), spgemm::galerkin(Context{{}, Backend::host}, a, p)));
+    spgemm::GalerkinPlan<Value, Idx> of_three(context(), r, a, p);
+    of_three.multiply(context(), a, p);
+    EXPECT_TRUE(same_bits(of_three.c(), plan.c()));
+    this->expect_pair(a, p);
+    // Columns out of the order of other rows, and rows with other columns.
+    for (std::size_t i = 0; i < p.col_idx.size() && !smoothed; ++i)
+      if (i % 100 < 60) p.col_idx[i] ^= 1;
+    for (std::int64_t row = 1000; row < 1100; ++row) {
+      Idx* const end = a.col_idx.data() + a.row_ptr[row + 1];
+      if (end[-1] + 1 < a.cols) ++end[-1];
+    }
+    this->expect_pair(a, p);
+    spgemm::GalerkinPlan<Value, Idx> other(context(), a, p);
+    for (Value& value : a.values) value *= Value(5) / Value(9);
+    other.multiply(context(), a, p);
+    EXPECT_TRUE(same_bits(other.c(), spgemm::galerkin(Context{{}, Backend::host}, a, p)));
+    // The pattern of each row of A is another one.
+    const auto random = this->random(a.rows, a.cols, 5);
+    EXPECT_EQ((spgemm::host::RowPrograms<Value, Idx>::find(
+                  r, random, p, spgemm::host::product_offsets(r, random), !smoothed, 1 << 30)),
+              nullptr);
+  }
+}
+
 TEST(GalerkinErrors, ShapesThatDoNotConform) {
   const auto random = [](std::int64_t rows, std::int64_t cols) {
     return matrices::erdos_renyi<double>(rows, cols, 1, 1);
@@ -223,6 +283,10 @@ TEST(GalerkinErrors, ShapesThatDoNotConform) {
                                                           random(3, 2));
                             }),
               HasSubstr("P of 3 x 2"));
+  spgemm::GalerkinPlan<double, std::int32_t> of_three({}, random(2, 5), random(5, 5), random(5, 2));
+  EXPECT_THAT(
+      error_message(ErrorKind::input, [&] { of_three.multiply({}, random(5, 5), random(5, 2)); }),
+      HasSubstr("found P^T of 2 x 5 with 5 entries, expected that of the plan, 2 x 5 with 2"));
   spgemm::GalerkinPlan<double, std::int32_t> plan({}, random(5, 5), random(5, 2));
   auto more = matrices::erdos_renyi<double>(5, 5, 2, 1);
   EXPECT_THAT(error_message(ErrorKind::input, [&] { plan.multiply({}, more, random(5, 2)); }),

@@ -88,6 +88,29 @@ class RowShapes : public testing::Test {
 };
 TYPED_TEST_SUITE(RowShapes, AllTypes);
 
+TYPED_TEST(RowShapes, MostRowsAreEmpty) {
+  // More than one block of rows.
+  const auto random = [](std::int64_t rows, std::int64_t cols, std::int64_t entries,
+                         unsigned seed) {
+    std::mt19937 generator(seed);
+    std::vector<std::tuple<std::int64_t, std::int64_t, typename TypeParam::Value>> list;
+    for (std::int64_t i = 0; i < entries; ++i)
+      list.emplace_back(generator() % rows, generator() % cols, 1.0 / (1 + generator() % 1000));
+    std::sort(list.begin(), list.end(), [](const auto& x, const auto& y) {
+      return std::pair(std::get<0>(x), std::get<1>(x)) < std::pair(std::get<0>(y), std::get<1>(y));
+    });
+    const auto equal = [](const auto& x, const auto& y) {
+      return std::get<0>(x) == std::get<0>(y) && std::get<1>(x) == std::get<1>(y);
+    };
+    list.erase(std::unique(list.begin(), list.end(), equal), list.end());
+    return from_entries<typename TypeParam::Value, typename TypeParam::Idx>(rows, cols, list);
+  };
+  this->expect_reference_bits(random(40'000, 40'000, 10'000, 1));
+  this->expect_reference_bits(random(9, 20'001, 2'000, 2), random(20'001, 50, 900, 3));
+  this->expect_reference_bits(random(30'000, 777, 9'000, 4), random(777, 777, 20, 5));
+  this->expect_reference_bits(random(50, 100, 200, 6), random(100, 3, 0, 7));
+}
+
 TYPED_TEST(RowShapes, NoRowsColumnsOrEntries) {
   using Value = typename TypeParam::Value;
   using Idx = typename TypeParam::Idx;

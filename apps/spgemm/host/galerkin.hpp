@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <new>
 #include <numeric>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/galerkin_backends.hpp"
 #include "apps/spgemm/host/multiply.hpp"
+#include "apps/spgemm/host/row_programs.hpp"
 #include "apps/spgemm/host/row_wise.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
@@ -181,13 +183,25 @@ class GalerkinProduct {
         threads, (space_.limit - plan_.shared_bytes) / std::max<std::uint64_t>(1, bytes_)));
     space_.most = sizeof(std::int64_t) * (static_cast<std::uint64_t>(r.rows) + 1) +
                   static_cast<std::uint64_t>(std::max(workers_, 1)) * bytes_ + plan_.shared_bytes;
+    if (programs_are_possible())
+      space_.most =
+          std::max(space_.most, RowPrograms<Value, Idx>::bytes(r, a, p, operands_.offsets.back()));
   }
   GalerkinProduct(const GalerkinProduct&) = delete;
   GalerkinProduct& operator=(const GalerkinProduct&) = delete;
 
   [[nodiscard]] const WorkSpace& space() const { return space_; }
 
-  [[nodiscard]] Matrix multiply() {
+  /// \param programs  if not null, receives those of the rows, or null
+  [[nodiscard]] Matrix multiply(std::shared_ptr<const RowPrograms<Value, Idx>>* programs) {
+    if (auto found = find_programs()) {
+      const PhaseTimer timer(context_, "galerkin");
+      Matrix c{operands_.ra.a.rows, operands_.p.cols, {}, {}, {}};
+      found->structure(operands_.ra.a, operands_.p, c);
+      found->values(context_, operands_.ra.a, operands_.ra.b, operands_.p, c);
+      if (programs != nullptr) *programs = std::move(found);
+      return c;
+    }
     build_words();
     const PhaseTimer timer(context_, "galerkin");
     const std::int64_t rows = operands_.ra.a.rows;
@@ -228,6 +242,18 @@ class GalerkinProduct {
   // As in row_wise.hpp.
   static constexpr std::int64_t products_per_block = 1 << 14;
   static constexpr std::int64_t rows_per_block = 1 << 14;
+
+  [[nodiscard]] bool programs_are_possible() const {
+    return !operands_.one_entry || operands_.p.nnz() == operands_.p.rows;
+  }
+
+  /// \return null if no programs pay or fit
+  [[nodiscard]] std::shared_ptr<const RowPrograms<Value, Idx>> find_programs() const {
+    const PhaseTimer timer(context_, "analysis");
+    if (!programs_are_possible()) return nullptr;
+    return RowPrograms<Value, Idx>::find(operands_.ra.a, operands_.ra.b, operands_.p,
+                                         operands_.offsets, operands_.one_entry, space_.limit);
+  }
 
   [[nodiscard]] std::vector<std::int64_t> blocks() const {
     return cut_rows(operands_.offsets, products_per_block, rows_per_block);
@@ -278,14 +304,18 @@ class GalerkinProduct {
 
 template <Scalar Value, Index Idx>
 Csr<Value, Idx> galerkin(const HostContext& context, const Csr<Value, Idx>& r,
-                         const Csr<Value, Idx>& a, const Csr<Value, Idx>& p) {
-  return GalerkinProduct<Value, Idx>(context, r, a, p).multiply();
+                         const Csr<Value, Idx>& a, const Csr<Value, Idx>& p,
+                         std::shared_ptr<const RowPrograms<Value, Idx>>* programs) {
+  return GalerkinProduct<Value, Idx>(context, r, a, p).multiply(programs);
 }
 
 template <Scalar Value, Index Idx>
 void galerkin_values(const HostContext& context, const Csr<Value, Idx>& r, const Csr<Value, Idx>& a,
-                     const Csr<Value, Idx>& p, Csr<Value, Idx>& c) {
-  GalerkinProduct<Value, Idx>(context, r, a, p).new_values(c);
+                     const Csr<Value, Idx>& p, const RowPrograms<Value, Idx>* programs,
+                     Csr<Value, Idx>& c) {
+  if (programs == nullptr) return GalerkinProduct<Value, Idx>(context, r, a, p).new_values(c);
+  const PhaseTimer timer(context, "galerkin");
+  programs->values(context, r, a, p, c);
 }
 
 template <Scalar Value, Index Idx>

@@ -16,6 +16,7 @@
 #include "apps/spgemm/host/column_words.hpp"
 #include "apps/spgemm/host/dense_row.hpp"
 #include "apps/spgemm/host/merged_row.hpp"
+#include "apps/spgemm/host/met_operands.hpp"
 #include "apps/spgemm/host/parallel_blocks.hpp"
 #include "apps/spgemm/host/row_products.hpp"
 #include "apps/spgemm/host/sorted_row.hpp"
@@ -167,10 +168,12 @@ class RowWiseProduct {
   /// \throws Error (out_of_memory) the work space of one thread does not fit the budget
   RowWiseProduct(const HostContext& context, const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
                  std::int64_t max_entries)
-      : context_(context), operands_{.a = a, .b = b, .words = {}, .byte_blocks = {}} {
-    start_host_runtime(context.threads);
+      : context_(context),
+        met_(met_operands(context, a, b)),
+        operands_{
+            .a = met_ ? met_->a : a, .b = met_ ? met_->b : b, .words = {}, .byte_blocks = {}} {
     const PhaseTimer analysis(context, "analysis");
-    offsets_ = product_offsets(a, b);
+    offsets_ = product_offsets(operands_.a, operands_.b);
     const auto [longest, most] = longest_row(offsets_);
     const ProductSize size{.cols = b.cols,
                            .nnz_b = b.nnz(),
@@ -256,6 +259,16 @@ class RowWiseProduct {
 
   template <Scalar, Index>
   friend class GalerkinProduct;  // plans the rows of R * A
+
+  /// Within a budget, A and B are used as they are.
+  static std::optional<MetOperands<Csr<Value, Idx>>> met_operands(const HostContext& context,
+                                                                  const Csr<Value, Idx>& a,
+                                                                  const Csr<Value, Idx>& b) {
+    start_host_runtime(context.threads);
+    const PhaseTimer analysis(context, "analysis");
+    if (context.memory_budget != 0) return std::nullopt;
+    return MetOperands<Csr<Value, Idx>>::find(a, b);
+  }
 
   /// The work space of all threads that any plan has at most.
   static std::uint64_t most_bytes(const ProductSize& size, std::int64_t rows_b) {
@@ -354,7 +367,8 @@ class RowWiseProduct {
     for_each_row_of("accumulation", 0, operands_.a.rows, [&](auto& worker, std::int64_t row) {
       const std::int64_t products = this->products(row);
       offsets_[row] = end;
-      end += worker.fill(row, products, columns + end, values + end, bound_ - end);
+      if (products != 0)
+        end += worker.fill(row, products, columns + end, values + end, bound_ - end);
     });
     offsets_.back() = end;
     row_ptr_ = std::move(offsets_);
@@ -386,6 +400,7 @@ class RowWiseProduct {
   }
 
   const HostContext& context_;
+  std::optional<MetOperands<Csr<Value, Idx>>> met_;  ///< instead of A and B, if that pays
   RowOperands<Value, Idx> operands_;
   std::vector<std::int64_t> offsets_;  ///< of the products
   std::vector<RowWorker<Value, Idx>> workers_;
