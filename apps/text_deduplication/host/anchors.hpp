@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "core/random.hpp"
+
+/// Anchors of windows: of the k-grams of a window, the one with the least hash, the last one of
+/// several. Since only the bytes of the window decide, equal windows have equal anchors at the same
+/// offset from their begin.
+namespace sortie::texts::host {
+
+/// Windows of `window` bytes have `offsets` k-grams of `gram` bytes: window = gram + offsets - 1.
+struct AnchorShape {
+  std::uint64_t window = 0;
+  std::uint64_t gram = 0;
+  std::uint64_t offsets = 0;
+
+  /// Bits of an offset in a packed anchor.
+  static constexpr int offset_bits = 12;
+
+  /// Longer k-grams are less often equal in windows that differ, but then there are fewer offsets
+  /// and more anchors, 2 / (offsets + 1) per byte. At L = 100, k = 32 is the best
+  /// of 16, 24, 32, 48 on documentation in HTML.
+  [[nodiscard]] static AnchorShape of(std::uint64_t window) {
+    constexpr std::uint64_t usual_gram = 32;
+    constexpr std::uint64_t most_offsets = std::uint64_t{1} << offset_bits;
+    std::uint64_t gram = std::min((window + 1) / 2, usual_gram);
+    if (window - gram + 1 > most_offsets) gram = window - most_offsets + 1;
+    return {window, gram, window - gram + 1};
+  }
+};
+
+/// An anchor of consecutive windows: those that begin from `position` - `most` to `position` -
+/// `least`.
+struct Anchor {
+  std::uint64_t position = 0;
+  std::uint32_t least = 0;
+  std::uint32_t most = 0;
+
+  [[nodiscard]] std::uint64_t packed() const {
+    constexpr int bits = AnchorShape::offset_bits;
+    return position << (2 * bits) | std::uint64_t{least} << bits | most;
+  }
+  [[nodiscard]] static Anchor unpacked(std::uint64_t word) {
+    constexpr int bits = AnchorShape::offset_bits;
+    constexpr std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
+    return {word >> (2 * bits), static_cast<std::uint32_t>(word >> bits & mask),
+            static_cast<std::uint32_t>(word & mask)};
+  }
+};
+
+/// Finds the anchors of ranges of windows, in O(1) for each byte, whatever the text: the least hash
+/// of sliding windows is the lesser of a suffix minimum of one block of hashes and a prefix minimum
+/// of the next (van Herk 1992; Gil and Werman 1993).
+class AnchorFinder {
+ public:
+  explicit AnchorFinder(const AnchorShape& shape)
+      : shape_(shape), suffix_(shape.offsets), next_(shape.offsets) {
+    std::uint64_t power = 1;
+    for (std::uint64_t i = 0; i < shape.gram; ++i) power *= factor;
+    for (std::size_t byte = 0; byte < 256; ++byte) leaving_[byte] = codes[byte] * power;
+  }
+
+  /// Most windows of one call.
+  static constexpr std::uint64_t most_windows = std::uint64_t{1} << 22;
+
+  /// Calls use(Anchor) for all anchors of the windows that begin in [begin, end), ascending. The
+  /// windows of these anchors are a partition of [begin, end).
+  /// \pre begin < end <= begin + most_windows, and end - 1 + window bytes are in the text
+  template <class Use>
+  void visit(const std::uint8_t* text, std::uint64_t begin, std::uint64_t end, const Use& use) {
+    const std::uint64_t offsets = shape_.offsets;
+    Hash hash{text + begin, leaving_};
+    for (std::uint64_t i = 0; i + 1 < shape_.gram; ++i) hash.enter();
+    std::uint64_t place = position_mask;
+    for (std::uint64_t j = 0; j < offsets; ++j)
+      suffix_[j] = hash.next(shape_.gram, j == 0) | place--;
+    std::uint64_t current = no_key;
+    std::uint64_t first = begin;
+    const auto flush = [&](std::uint64_t last) {
+      const std::uint64_t position = begin + (position_mask - (current & position_mask));
+      use(Anchor{position, static_cast<std::uint32_t>(position - last),
+                 static_cast<std::uint32_t>(position - first)});
+    };
+    for (std::uint64_t block = begin;; block += offsets) {
+      for (std::uint64_t j = offsets - 1; j-- > 0;)
+        suffix_[j] = std::min(suffix_[j], suffix_[j + 1]);
+      std::uint64_t prefix = no_key;
+      const std::uint64_t windows = std::min(offsets, end - block);
+      for (std::uint64_t j = 0; j < windows; ++j) {
+        const std::uint64_t key = std::min(suffix_[j], prefix);
+        if (key != current) {
+          if (current != no_key) flush(block + j - 1);
+          current = key;
+          first = block + j;
+        }
+        if (block + j + 1 == end) break;
+        next_[j] = hash.next(shape_.gram, false) | place--;
+        prefix = std::min(prefix, next_[j]);
+      }
+      if (block + windows == end) break;
+      std::swap(suffix_, next_);
+    }
+    flush(end - 1);
+  }
+
+ private:
+  /// A key is a hash of 38 bits above the position, counted downwards, so that the least key is that
+  /// of the last of several equal hashes.
+  static constexpr int position_bits = 25;
+  static constexpr std::uint64_t position_mask = (std::uint64_t{1} << position_bits) - 1;
+  static constexpr std::uint64_t no_key = std::numeric_limits<std::uint64_t>::max();
+  static constexpr std::uint64_t factor = 0x9e3779b97f4a7c15ULL;
+  static constexpr std::array<std::uint64_t, 256> codes = [] {
+    std::array<std::uint64_t, 256> all{};
+    Random random(1);
+    for (std::uint64_t& code : all) code = random.next();
+    return all;
+  }();
+
+  /// A polynomial in `factor` modulo 2^64 of the codes of the last bytes.
+  struct Hash {
+    const std::uint8_t* next_byte;
+    const std::array<std::uint64_t, 256>& leaving;
+    std::uint64_t value = 0;
+
+    void enter() { value = value * factor + codes[*next_byte++]; }
+    /// The hash of the next k-gram above the bits of a position.
+    [[gnu::always_inline]] std::uint64_t next(std::uint64_t gram, bool is_first) {
+      const std::uint8_t* const byte = next_byte++;
+      const std::uint64_t left = is_first ? 0 : leaving[*(byte - gram)];
+      value = value * factor + (codes[*byte] - left);
+      const std::uint64_t folded = (value ^ value >> 32) * 0xd6e8feb86659fd93ULL;
+      return folded >> 1 & ~position_mask;  // less than no_key
+    }
+  };
+
+  AnchorShape shape_;
+  std::array<std::uint64_t, 256> leaving_{};
+  std::vector<std::uint64_t> suffix_;
+  std::vector<std::uint64_t> next_;
+};
+
+}  // namespace sortie::texts::host
