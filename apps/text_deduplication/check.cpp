@@ -61,7 +61,7 @@ void mark_equal(std::span<std::uint64_t> offsets, const DeduplicationOptions& op
 
 }  // namespace
 
-void check_duplicates(const Context& context, std::span<const std::uint8_t> text,
+void check_duplicates(const HostContext& context, std::span<const std::uint8_t> text,
                       std::span<const std::uint64_t> begins, const DeduplicationOptions& options,
                       const Deduplication& result) {
   require_options(options);

@@ -80,7 +80,7 @@ class OffsetBits {
 struct FirstWindows {
   std::uint64_t begin = 0;  ///< offset of the first window
   std::uint64_t copies = 0;
-  std::uint32_t windows = 0;
+  std::uint64_t windows = 0;
 };
 
 /// The result of a backend.
@@ -98,12 +98,25 @@ struct DuplicateMarks {
   void join_first_windows();
 };
 
-/// Marks the duplicates of a text in memory. \pre the options are valid
 namespace host {
+
+/// Work space of mark_duplicates(), and into how many parts anchors are divided so that it fits.
+struct MarkingPlan {
+  std::uint64_t passes = 1;
+  std::uint64_t memory = 0;
+};
+
+/// \throws Error (out_of_memory)
+[[nodiscard]] MarkingPlan plan_marking(const HostContext& context, std::uint64_t text_bytes,
+                                       std::uint64_t documents,
+                                       const DeduplicationOptions& options);
+
+/// Marks the duplicates of a text in memory. \pre the options are valid
 [[nodiscard]] DuplicateMarks mark_duplicates(const Context& context,
                                              std::span<const std::uint8_t> text,
                                              std::span<const std::uint64_t> begins,
                                              const DeduplicationOptions& options);
+
 }  // namespace host
 
 /// The borders that windows must not cross: `begins`, or those of the two corpora.

@@ -53,26 +53,22 @@ std::vector<ByteRange> marked_ranges(const DuplicateMarks& marks, std::uint64_t 
   return difference(ranges, bytes_of(marks.protected_, window, other_begin));
 }
 
-void clip_to_characters(std::span<const std::uint8_t> text, std::span<const std::uint64_t> begins,
-                        std::vector<ByteRange>& ranges) {
-  const auto clipped = [&](std::uint64_t document, std::uint64_t begin, std::uint64_t end) {
-    const std::uint64_t first = begins[document];
-    const ByteRange range = whole_characters(
-        text.subspan(first, begins[document + 1] - first),
-        {std::max(begin, first) - first, std::min(end, begins[document + 1]) - first});
-    return ByteRange{first + range.begin, first + range.end};
-  };
-  for (ByteRange& range : ranges) {
-    const std::uint64_t first = document_of(begins, range.begin);
-    const std::uint64_t last = document_of(begins, range.end - 1);
-    const ByteRange head = clipped(first, range.begin, range.end);
-    range = {head.begin, first == last ? head.end : clipped(last, range.begin, range.end).end};
+void clip_in_document(std::span<const std::uint8_t> bytes, std::uint64_t offset,
+                      std::span<const ByteRange> ranges, std::span<ByteRange> clipped) {
+  const std::uint64_t end = offset + bytes.size();
+  const auto first = std::ranges::upper_bound(ranges, offset, {}, &ByteRange::end);
+  for (auto range = first; range != ranges.end() && range->begin < end; ++range) {
+    ByteRange& result = clipped[static_cast<std::size_t>(range - ranges.begin())];
+    const ByteRange whole = whole_characters(
+        bytes, {std::max(range->begin, offset) - offset, std::min(range->end, end) - offset});
+    if (range->begin >= offset) result.begin = offset + whole.begin;
+    if (range->end <= end) result.end = offset + whole.end;
   }
-  std::erase_if(ranges, [](const ByteRange& range) { return range.begin >= range.end; });
 }
 
 void remove_islands(std::span<const std::uint64_t> begins, std::uint64_t min_island,
                     std::uint64_t other_begin, std::vector<ByteRange>& ranges) {
+  std::erase_if(ranges, [](const ByteRange& range) { return range.begin >= range.end; });
   if (min_island == 0) return;
   std::vector<ByteRange> wider;
   for (std::size_t i = 0; i < ranges.size(); ++i) {
@@ -94,7 +90,11 @@ std::vector<ByteRange> removed_ranges(const DuplicateMarks& marks,
                                       const DeduplicationOptions& options) {
   const std::uint64_t other_begin = other_begin_of(begins, options);
   std::vector<ByteRange> ranges = marked_ranges(marks, options.min_length, other_begin);
-  if (options.whole_characters) clip_to_characters(text, begins, ranges);
+  if (options.whole_characters) {
+    const std::vector<ByteRange> all = ranges;
+    for (std::size_t i = 0; i + 1 < begins.size(); ++i)
+      clip_in_document(text.subspan(begins[i], begins[i + 1] - begins[i]), begins[i], all, ranges);
+  }
   remove_islands(begins, options.min_island, other_begin, ranges);
   return ranges;
 }

@@ -15,6 +15,8 @@ namespace sortie::texts {
 
 /// \throws Error (usage)
 void require_options(const DeduplicationOptions& options);
+/// \throws Error (unavailable)
+void require_backend(const Context& context);
 void require_begins(std::span<const std::uint64_t> begins, std::uint64_t text_bytes,
                     const DeduplicationOptions& options);
 
@@ -29,12 +31,15 @@ void require_begins(std::span<const std::uint64_t> begins, std::uint64_t text_by
 [[nodiscard]] std::vector<ByteRange> marked_ranges(const DuplicateMarks& marks,
                                                    std::uint64_t window, std::uint64_t other_begin);
 
-/// Reduces ranges to whole characters; those that become empty are left out.
-void clip_to_characters(std::span<const std::uint8_t> text, std::span<const std::uint64_t> begins,
-                        std::vector<ByteRange>& ranges);
+/// Reduces the ends of ranges that are in a document, or a part of one, to whole characters.
+/// \param bytes    the document, or whole characters of it
+/// \param offset   of the first byte
+/// \param clipped  the same ranges, less what was clipped in other documents
+void clip_in_document(std::span<const std::uint8_t> bytes, std::uint64_t offset,
+                      std::span<const ByteRange> ranges, std::span<ByteRange> clipped);
 
 /// Removes what remains between ranges and at borders of their documents if it is shorter than
-/// `min_island`.
+/// `min_island`, and ranges that became empty.
 void remove_islands(std::span<const std::uint64_t> begins, std::uint64_t min_island,
                     std::uint64_t other_begin, std::vector<ByteRange>& ranges);
 

@@ -122,6 +122,12 @@ void require_options(const DeduplicationOptions& options) {
                 "found another corpus and first occurrences to keep, expected one of them");
 }
 
+void require_backend(const Context& context) {
+  if (context.backend == Backend::cuda)
+    throw Error(ErrorKind::unavailable,
+                "text deduplication: found the backend cuda, expected host");
+}
+
 void require_begins(std::span<const std::uint64_t> begins, std::uint64_t text_bytes,
                     const DeduplicationOptions& options) {
   if (begins.empty() || begins.front() != 0 || begins.back() != text_bytes ||
@@ -166,10 +172,7 @@ Deduplication find_duplicates(const Context& context, std::span<const std::uint8
                               const DeduplicationOptions& options) {
   require_options(options);
   require_begins(begins, text.size(), options);
-  if (context.backend == Backend::cuda) {
-    throw Error(ErrorKind::unavailable,
-                "text deduplication: found the backend cuda, expected host");
-  }
+  require_backend(context);
   DuplicateMarks marks = host::mark_duplicates(context, text, begins, options);
   const PhaseTimer timer(context, "ranges");
   return result_of(marks, begins, options, removed_ranges(marks, text, begins, options));

@@ -2,8 +2,12 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -115,11 +119,64 @@ struct Deduplication {
                                                        std::span<const std::uint64_t> begins,
                                                        const DeduplicationOptions& options = {});
 
+/// What deduplicating a corpus takes, known before the work.
+struct DeduplicationPlan {
+  std::uint64_t text_bytes = 0;
+  std::uint64_t documents = 0;
+  bool in_memory =
+      true;  ///< the text is; else its anchors with their bytes are, a part in each pass
+  std::uint64_t passes = 1;  ///< over the anchors; in streams, each reads the corpus
+  std::uint64_t memory = 0;  ///< bytes, with the text if it is in memory
+  std::uint64_t disk = 0;    ///< most bytes of the state file
+};
+
+struct CorpusDeduplicationOptions {
+  /// Of all but the other corpus.
+  DeduplicationOptions windows;
+  /// Files of the corpus from this number on are another corpus.
+  std::size_t other_file = std::numeric_limits<std::size_t>::max();
+  /// Streams: written after each pass, as a whole, with all marks. If the same call is made again
+  /// with the same files, it goes on after that pass. Empty: none. The caller removes it.
+  std::string state_file;
+  std::function<void(const DeduplicationPlan&)> announce;  ///< called before the work; may be empty
+  bool plan_only = false;                                  ///< returns after that
+};
+
+struct CorpusDeduplication {
+  DeduplicationPlan plan;
+  Deduplication result;
+  std::vector<std::uint64_t> begins = {0};  ///< of the documents; then the size of the text
+  std::vector<std::string> excerpts;        ///< first bytes of the passages
+  std::uint64_t resumed_passes = 0;         ///< read from the state file
+  std::span<const std::uint8_t> text() const { return {bytes_.get(), text_size_}; }
+
+  struct Free {
+    void operator()(std::uint8_t* bytes) const { std::free(bytes); }
+  };
+  std::unique_ptr<std::uint8_t, Free> bytes_;  ///< null unless the plan is in_memory
+  std::uint64_t text_size_ = 0;
+};
+
+/// Finds duplicates of a corpus. If its text takes more than two thirds of the memory budget, it is read several times.
+/// Passes over a part of the anchors, by their hash, keep the bytes of these anchors' windows; a
+/// first pass counts hashes, so that only anchors that occur twice are kept. The ranges are those of
+/// a text in memory.
+///
+/// \param context  as above; memory budget: of all, without one what is available
+/// \param corpus   with `split_documents`; its blocks are not part of the budget. A pipe must fit
+///                 in memory
+/// \throws Error as CorpusStream::pass() and find_duplicates(); (out_of_memory) also if the windows
+///         of one of 4096 parts of all hashes do not fit; (output) the state file
+/// Memory: in streams, one or two bits per offset, 8 bytes per document, an eighth of the budget for
+/// counts, and the rest for anchors of L + 75 bytes on average (L = 100).
+[[nodiscard]] SORTIE_API CorpusDeduplication find_duplicates(
+    const Context& context, CorpusStream& corpus, const CorpusDeduplicationOptions& options);
+
 /// Finds the ranges again by sorting the hashes of all windows, and compares.
 /// \param context  threads; memory budget; report: phase "verify"
 /// \throws Error (check) naming the first range that differs
 /// Memory: 16 bytes per window, or as many as the budget allows in several passes; n/8.
-SORTIE_API void check_duplicates(const Context& context, std::span<const std::uint8_t> text,
+SORTIE_API void check_duplicates(const HostContext& context, std::span<const std::uint8_t> text,
                                  std::span<const std::uint64_t> begins,
                                  const DeduplicationOptions& options, const Deduplication& result);
 

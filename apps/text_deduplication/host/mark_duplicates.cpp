@@ -91,29 +91,32 @@ HashedValues collect(const Context& context, std::span<const std::uint8_t> text,
 
 }  // namespace
 
+MarkingPlan plan_marking(const HostContext& context, std::uint64_t text_bytes,
+                         std::uint64_t documents, const DeduplicationOptions& options) {
+  // Anchors are held twice while they are brought together, and 24 bytes for each match.
+  constexpr std::uint64_t bytes_of_anchor = 44;
+  constexpr std::uint64_t most_passes = 1024;
+  const AnchorShape shape = AnchorShape::of(options.min_length);
+  const std::uint64_t marks = OffsetBits::bytes_of(text_bytes) * (options.protect_first ? 2 : 1);
+  const std::uint64_t anchors =
+      bytes_of_anchor * (9 * text_bytes / (4 * (shape.offsets + 1)) + documents + 1);
+  HostMemoryBudget budget(context);
+  budget.require("text deduplication", marks + anchors / most_passes + 1);
+  const std::uint64_t passes = (anchors - 1) / (budget.left() - marks) + 1;
+  return {passes, marks + (anchors - 1) / passes + 1};
+}
+
 DuplicateMarks mark_duplicates(const Context& context, std::span<const std::uint8_t> text,
                                std::span<const std::uint64_t> begins,
                                const DeduplicationOptions& options) {
   start_host_runtime(context.threads);
   const AnchorShape shape = AnchorShape::of(options.min_length);
   const std::vector<std::uint64_t> borders = window_borders(begins, options);
-  HostMemoryBudget budget(context);
-  const std::uint64_t bytes_of_marks =
-      OffsetBits::bytes_of(text.size()) * (options.protect_first ? 2 : 1);
-  budget.require("marks of offsets", bytes_of_marks);
-  budget.hold(bytes_of_marks);
+  const std::uint64_t passes =
+      plan_marking(context, text.size(), begins.size() - 1, options).passes;
   DuplicateMarks marks;
   marks.removed = OffsetBits(text.size());
   if (options.protect_first) marks.protected_ = OffsetBits(text.size());
-
-  // Anchors are held twice while they are brought together, and 24 bytes for each match.
-  constexpr std::uint64_t bytes_of_anchor = 44;
-  constexpr std::uint64_t most_passes = 1024;
-  const std::uint64_t anchors = 9 * text.size() / (4 * (shape.offsets + 1)) + borders.size();
-  const std::uint64_t available = budget.left();
-  const std::uint64_t passes =
-      std::max<std::uint64_t>(1, (anchors * bytes_of_anchor + available) / (available + 1));
-  if (passes > most_passes) budget.require("anchors", anchors * bytes_of_anchor / most_passes + 1);
   std::uint64_t count = 0;
   for (std::uint64_t pass = 0; pass < passes; ++pass) {
     HashedValues found = collect(context, text, borders, shape, {pass, passes});

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/text_deduplication/host/streamed_marks.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "apps/text_deduplication/host/anchor_groups.hpp"
+#include "apps/text_deduplication/host/anchors.hpp"
+#include "apps/text_deduplication/host/byte_hash.hpp"
+#include "apps/text_deduplication/host/hash_counts.hpp"
+#include "apps/text_deduplication/host/sorted_groups.hpp"
+#include "apps/text_deduplication/host/state_file.hpp"
+#include "apps/text_deduplication/removed_ranges.hpp"
+#include "core/host_memory.hpp"
+#include "core/host_runtime.hpp"
+#include "core/phase_timer.hpp"
+#include "sortie/error.hpp"
+
+namespace sortie::texts::host {
+namespace {
+
+/// Parts of all hashes, by their leading bits. A pass takes consecutive ones.
+constexpr int bin_bits = 12;
+constexpr std::uint64_t bins = std::uint64_t{1} << bin_bits;
+
+std::uint64_t bin_of(std::uint64_t hash) {
+  return hash >> (64 - bin_bits);
+}
+
+/// What anchors take: their number, and the bytes of their windows with the packed anchor before.
+struct Need {
+  std::uint64_t anchors = 0;
+  std::uint64_t bytes = 0;
+
+  Need& operator+=(const Need& other) {
+    anchors += other.anchors;
+    bytes += other.bytes;
+    return *this;
+  }
+};
+
+/// Bytes of an anchor's record: divisible by 8, so that all records are aligned.
+std::uint64_t record_bytes(const Anchor& anchor, const AnchorShape& shape) {
+  return (sizeof(std::uint64_t) + anchor.most - anchor.least + shape.window + 7) / 8 * 8;
+}
+
+/// The anchors of a stream, with their bytes.
+///
+/// Each worker joins its block with the last bytes of the block before, if a document goes on there.
+class StreamedAnchors {
+ public:
+  StreamedAnchors(CorpusStream& corpus, const AnchorShape& shape, bool across_documents,
+                  std::size_t other_file)
+      : corpus_(corpus),
+        shape_(shape),
+        across_documents_(across_documents),
+        other_file_(other_file) {}
+
+  /// Calls use(worker, anchor, at) for all anchors of the corpus, for different blocks at the same
+  /// time; `at` is the address of the anchor's k-gram within its windows.
+  /// \param pass  called for each block, in order; may be empty
+  template <class Use>
+  void visit(const CorpusSteps::Step& pass, const Use& use) {
+    std::vector<Worker> workers;
+    for (int i = 0; i < corpus_.workers(); ++i) workers.emplace_back(shape_);
+    std::vector<std::uint8_t> tail;
+    std::size_t last_file = 0;
+    corpus_.pass({.work = {},
+                  .pass =
+                      [&](int index, const CorpusBlock& block) {
+                        const bool enters_other =
+                            last_file < other_file_ && block.file >= other_file_;
+                        last_file = block.file;
+                        take_tail(block, enters_other, tail, workers[index].joined);
+                        if (pass) pass(index, block);
+                      },
+                  .finish =
+                      [&](int index, const CorpusBlock& block) {
+                        visit_block(block, workers[index],
+                                    [&](const Anchor& anchor, const std::uint8_t* at) {
+                                      use(index, anchor, at);
+                                    });
+                      }});
+  }
+
+ private:
+  struct Worker {
+    explicit Worker(const AnchorShape& shape) : finder(shape) {}
+    AnchorFinder finder;
+    std::vector<std::uint8_t> joined;  ///< at first, the bytes before the block
+  };
+
+  /// Gives the worker the bytes before its block, and sets those before the next block.
+  void take_tail(const CorpusBlock& block, bool enters_other, std::vector<std::uint8_t>& tail,
+                 std::vector<std::uint8_t>& before) const {
+    before.clear();
+    if (across_documents_ ? !enters_other : block.continues) before = tail;
+    if (!across_documents_ && !block.continued) {
+      tail.clear();
+      return;
+    }
+    tail = before;
+    const std::uint64_t most = shape_.window - 1;
+    const auto bytes = block.bytes.last(std::min<std::uint64_t>(most, block.bytes.size()));
+    tail.insert(tail.end(), bytes.begin(), bytes.end());
+    if (tail.size() > most)
+      tail.erase(tail.begin(), tail.end() - static_cast<std::ptrdiff_t>(most));
+  }
+
+  template <class Use>
+  void visit_block(const CorpusBlock& block, Worker& worker, const Use& use) {
+    const std::uint64_t before = worker.joined.size();
+    const std::uint8_t* text = block.bytes.data();
+    if (before != 0) {
+      worker.joined.insert(worker.joined.end(), block.bytes.begin(), block.bytes.end());
+      text = worker.joined.data();
+    }
+    const std::uint64_t offset = block.first_byte - before;
+    const auto visit_range = [&](std::uint64_t begin, std::uint64_t end) {
+      for (; begin + shape_.window <= end; begin += AnchorFinder::most_windows) {
+        const std::uint64_t last =
+            std::min(end - shape_.window + 1, begin + AnchorFinder::most_windows);
+        worker.finder.visit(text, begin, last, [&](Anchor anchor) {
+          const std::uint8_t* const at = text + anchor.position;
+          anchor.position += offset;
+          use(anchor, at);
+        });
+      }
+    };
+    if (across_documents_) return visit_range(0, before + block.bytes.size());
+    for (std::uint64_t i = 0; i < block.documents(); ++i)
+      visit_range(i == 0 ? 0 : before + block.begins[i], before + block.begins[i + 1]);
+  }
+
+  CorpusStream& corpus_;
+  AnchorShape shape_;
+  bool across_documents_;
+  std::size_t other_file_;
+};
+
+/// Records of anchors, filled by several threads.
+class AnchorPool {
+ public:
+  AnchorPool(const Need& most, int workers, const AnchorShape& shape)
+      : shape_(shape),
+        capacity_(most.bytes),
+        bytes_(allocate_array<std::uint8_t>(most.bytes)),
+        items_(most.anchors),
+        parts_(static_cast<std::size_t>(workers)) {}
+
+  /// Workers take parts of the pool for small records, so that at most 1/32 of it remains unused.
+  static constexpr std::uint64_t part_bytes = std::uint64_t{1} << 14;
+  static constexpr std::uint64_t most_of_part = part_bytes / 32;
+
+  void add(int worker, std::uint64_t hash, const Anchor& anchor, const std::uint8_t* at) {
+    Part& part = parts_[static_cast<std::size_t>(worker)];
+    const std::uint64_t size = record_bytes(anchor, shape_);
+    std::uint64_t begin = part.begin;
+    if (size > most_of_part) {
+      begin = used_.fetch_add(size);
+    } else {
+      if (part.end - begin < size) {
+        begin = used_.fetch_add(part_bytes);
+        part.end = begin + part_bytes;
+      }
+      part.begin = begin + size;
+    }
+    const std::uint64_t index = count_.fetch_add(1, std::memory_order_relaxed);
+    if (begin + size > capacity_ || index >= items_.size) throw Full{};
+    const std::uint64_t packed = anchor.packed();
+    std::uint8_t* const record = bytes_.get() + begin;
+    std::memcpy(record, &packed, sizeof(packed));
+    std::memcpy(record + sizeof(packed), at - anchor.most,
+                anchor.most - anchor.least + shape_.window);
+    items_.hashes[index] = hash;
+    items_.values[index] = begin;
+  }
+
+  /// More anchors than there is memory for.
+  struct Full {};
+
+  /// All that were added.
+  HashedValues& items() {
+    items_.size = count_;
+    return items_;
+  }
+  [[nodiscard]] Member member_at(std::uint64_t offset) const {
+    std::uint64_t packed = 0;
+    std::memcpy(&packed, bytes_.get() + offset, sizeof(packed));
+    const Anchor anchor = Anchor::unpacked(packed);
+    return {bytes_.get() + offset + sizeof(packed) + anchor.most, anchor};
+  }
+
+ private:
+  struct alignas(64) Part {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+  };
+
+  AnchorShape shape_;
+  std::uint64_t capacity_;
+  HostArray<std::uint8_t> bytes_;
+  HashedValues items_;
+  std::vector<Part> parts_;  ///< of the workers
+  std::atomic<std::uint64_t> used_ = 0;
+  std::atomic<std::uint64_t> count_ = 0;
+};
+
+}  // namespace
+
+struct StreamedMarks::Work {
+  Work(const Context& given, CorpusStream& stream, const CorpusDeduplicationOptions& all,
+       std::uint64_t bytes)
+      : context(given),
+        corpus(stream),
+        options(all.windows),
+        state_path(all.state_file),
+        other_file(all.other_file),
+        shape(AnchorShape::of(options.min_length)),
+        anchors(stream, shape, options.across_documents, other_file),
+        memory(bytes),
+        counts(std::max<std::uint64_t>(bytes / counts_share, sizeof(std::uint64_t))) {}
+
+  static constexpr std::uint64_t counts_share = 8;  ///< of the memory
+  static constexpr std::uint64_t passages_share = 16;
+  /// Beside the record of an anchor: hash, value, and what may be found of it for the report.
+  static constexpr std::uint64_t bytes_of_anchor = 16 + sizeof(FirstWindows);
+
+  Context context;
+  CorpusStream& corpus;
+  DeduplicationOptions options;
+  std::string state_path;
+  std::size_t other_file;
+  AnchorShape shape;
+  StreamedAnchors anchors;
+  std::uint64_t memory;
+  HashCounts counts;
+  std::vector<Need> needs = std::vector<Need>(bins);
+  std::vector<std::uint64_t> begins;
+  std::uint64_t available = 0;  ///< bytes for the anchors of a pass
+  DeduplicationPlan plan;
+  std::uint64_t resumed_passes = 0;
+
+  void scan() {
+    const PhaseTimer timer(context, "count anchors");
+    std::vector<std::vector<Need>> of_workers(static_cast<std::size_t>(corpus.workers()),
+                                              std::vector<Need>(bins));
+    anchors.visit(
+        [&](int, const CorpusBlock& block) {
+          for (std::uint64_t i = block.continues ? 1 : 0; i < block.documents(); ++i)
+            begins.push_back(block.first_byte + block.begins[i]);
+        },
+        [&](int worker, const Anchor& anchor, const std::uint8_t* at) {
+          const std::uint64_t hash = hash_of(at, shape.gram);
+          const int before = counts.add(hash);
+          if (before == 0) return;
+          // With the second one, the first one is needed, whose record is about as large.
+          const std::uint64_t added = before == 1 ? 2 : 1;
+          of_workers[worker][bin_of(hash)] += {added, added * record_bytes(anchor, shape)};
+        });
+    begins.push_back(corpus.text_bytes());
+    for (const std::vector<Need>& of_worker : of_workers)
+      for (std::uint64_t i = 0; i < bins; ++i) needs[i] += of_worker[i];
+    require_begins(begins, corpus.text_bytes(), options);
+    if (other_file < corpus.files().size())
+      options.other_corpus = corpus.files()[other_file].first_document;
+  }
+
+  /// The anchors of the bins [first, end), and what changes between readings.
+  [[nodiscard]] Need need_of(std::uint64_t first, std::uint64_t end, double slack) const {
+    Need need;
+    for (std::uint64_t bin = first; bin < end; ++bin) need += needs[bin];
+    need.anchors = static_cast<std::uint64_t>(slack * static_cast<double>(need.anchors)) + 64;
+    need.bytes = static_cast<std::uint64_t>(slack * static_cast<double>(need.bytes)) +
+                 2 * AnchorPool::part_bytes * static_cast<std::uint64_t>(corpus.workers());
+    return need;
+  }
+  [[nodiscard]] static std::uint64_t bytes_of(const Need& need) {
+    return need.bytes + need.anchors * bytes_of_anchor;
+  }
+
+  /// The end of the most bins from `first` on that fit into memory.
+  /// \throws Error (out_of_memory) one does not fit
+  [[nodiscard]] std::uint64_t end_of_pass(std::uint64_t first, double slack) const {
+    std::uint64_t end = first;
+    while (end < bins && bytes_of(need_of(first, end + 1, slack)) <= available) ++end;
+    if (end == first) {
+      throw out_of_memory_error("text deduplication, for the windows of equal hashes",
+                                memory - available + bytes_of(need_of(first, first + 1, slack)),
+                                memory);
+    }
+    return end;
+  }
+
+  static constexpr double usual_slack = 1.05;
+
+  void make_plan() {
+    plan.text_bytes = begins.back();
+    plan.documents = begins.size() - 1;
+    plan.in_memory = false;
+    const std::uint64_t marks =
+        OffsetBits::bytes_of(plan.text_bytes) * (options.protect_first ? 2 : 1);
+    const std::uint64_t held = marks + begins.size() * sizeof(std::uint64_t) +
+                               memory / counts_share + memory / passages_share;
+    if (held >= memory)
+      throw out_of_memory_error("text deduplication, for marks of offsets", held, memory);
+    available = memory - held;
+    std::uint64_t most = 0;
+    plan.passes = 0;
+    for (std::uint64_t first = 0, end = 0; first < bins; first = end) {
+      end = end_of_pass(first, usual_slack);
+      most = std::max(most, bytes_of(need_of(first, end, usual_slack)));
+      ++plan.passes;
+    }
+    plan.memory = held + most;
+    plan.disk = state_path.empty() ? 0 : marks + memory / passages_share;
+  }
+
+  /// One pass over the corpus for the bins [first, end). Returns false if memory does not suffice.
+  bool collect(std::uint64_t first, std::uint64_t end, AnchorPool& pool) {
+    try {
+      anchors.visit({}, [&](int worker, const Anchor& anchor, const std::uint8_t* at) {
+        const std::uint64_t hash = hash_of(at, shape.gram);
+        const std::uint64_t bin = bin_of(hash);
+        if (bin >= first && bin < end && counts.occurs_twice(hash))
+          pool.add(worker, hash, anchor, at);
+      });
+    } catch (const AnchorPool::Full&) {
+      return false;
+    }
+    return true;
+  }
+
+  /// Keeps the windows with the most copies if there are too many.
+  void limit_first_windows(DuplicateMarks& marks) const {
+    marks.join_first_windows();
+    const std::uint64_t most =
+        std::max<std::uint64_t>(memory / passages_share / sizeof(FirstWindows), 1000);
+    std::vector<FirstWindows>& windows = marks.first_windows;
+    if (windows.size() > most) {
+      std::vector<std::uint64_t> copies;
+      for (const FirstWindows& each : windows) copies.push_back(each.copies);
+      const auto last = copies.begin() + static_cast<std::ptrdiff_t>(most);
+      std::ranges::nth_element(copies, last, std::greater<>());
+      marks.least_copies = std::max(marks.least_copies, *last + 1);
+    }
+    std::erase_if(windows,
+                  [&](const FirstWindows& each) { return each.copies < marks.least_copies; });
+  }
+
+  DuplicateMarks find() {
+    DuplicateMarks marks;
+    marks.removed = OffsetBits(plan.text_bytes);
+    if (options.protect_first) marks.protected_ = OffsetBits(plan.text_bytes);
+    StateFile state(state_path, options, other_file, corpus.files());
+    Progress done = state.read(marks);
+    resumed_passes = done.passes;
+    double slack = usual_slack;
+    while (done.bins < bins) {
+      const std::uint64_t end = end_of_pass(done.bins, slack);
+      AnchorPool pool(need_of(done.bins, end, slack), corpus.workers(), shape);
+      if (!collect(done.bins, end, pool)) {
+        slack *= 1.5;
+        continue;
+      }
+      slack = usual_slack;
+      sort_by_hash(context, pool.items());
+      mark_groups(
+          context, pool.items(), [&](std::uint64_t offset) { return pool.member_at(offset); },
+          shape, options, other_begin_of(begins, options), marks);
+      limit_first_windows(marks);
+      done = {end, done.passes + 1};
+      if (done.bins < bins) state.write(marks, done);
+    }
+    if (context.report != nullptr) context.report->set("passes", done.passes);
+    return marks;
+  }
+};
+
+StreamedMarks::StreamedMarks(const Context& context, CorpusStream& corpus,
+                             const CorpusDeduplicationOptions& options, std::uint64_t memory) {
+  start_host_runtime(context.threads);
+  work_ = std::make_unique<Work>(context, corpus, options, memory);
+  work_->scan();
+  work_->make_plan();
+}
+StreamedMarks::~StreamedMarks() = default;
+
+const DeduplicationPlan& StreamedMarks::plan() const {
+  return work_->plan;
+}
+const std::vector<std::uint64_t>& StreamedMarks::begins() const {
+  return work_->begins;
+}
+const DeduplicationOptions& StreamedMarks::windows() const {
+  return work_->options;
+}
+DuplicateMarks StreamedMarks::find() {
+  return work_->find();
+}
+std::uint64_t StreamedMarks::resumed_passes() const {
+  return work_->resumed_passes;
+}
+
+}  // namespace sortie::texts::host
