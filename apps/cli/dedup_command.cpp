@@ -184,6 +184,9 @@ void require_outputs(const Job& job, const DedupCommand& command) {
   if (!is_folder) job.announce_output(command.output);
   const std::string* const outputs[] = {&command.output, &command.ranges, &command.mirror,
                                         &command.report};
+  if (!command.output.empty() && std::ranges::count(command.files, "-") != 0)
+    throw Error(ErrorKind::usage,
+                "found standard input with --output, expected files, which are read twice");
   if (std::ranges::count_if(outputs, [](const std::string* path) { return *path == "-"; }) > 1)
     throw Error(ErrorKind::usage, "found two results for standard output, expected at most one");
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <span>
 #include <utility>
 #include <vector>
@@ -73,16 +74,24 @@ class TextLoader {
   std::uint64_t capacity_ = 0;
 };
 
-/// Puts the first bytes of passages that begin in a document, or in a part of one, into `excerpts`.
-void take_excerpts(std::span<const std::uint8_t> bytes, std::uint64_t offset,
+/// Strings as long as the excerpts of the passages.
+std::vector<std::string> empty_excerpts(std::span<const Passage> passages) {
+  std::vector<std::string> excerpts;
+  for (const Passage& passage : passages)
+    excerpts.emplace_back(std::min<std::uint64_t>(passage.end - passage.begin, excerpt_bytes), ' ');
+  return excerpts;
+}
+
+/// Copies what a part of the text has of the first bytes of passages.
+void fill_excerpts(std::span<const std::uint8_t> bytes, std::uint64_t offset,
                    std::span<const Passage> passages, std::span<std::string> excerpts) {
   for (std::size_t i = 0; i < passages.size(); ++i) {
-    const Passage& passage = passages[i];
-    if (passage.begin < offset || passage.begin >= offset + bytes.size()) continue;
-    const auto first = bytes.subspan(passage.begin - offset);
-    const auto length =
-        std::min<std::uint64_t>({passage.end - passage.begin, excerpt_bytes, first.size()});
-    excerpts[i].assign(reinterpret_cast<const char*>(first.data()), length);
+    const std::uint64_t begin = std::max(passages[i].begin, offset);
+    const std::uint64_t end =
+        std::min(passages[i].begin + excerpts[i].size(), offset + bytes.size());
+    if (begin < end)
+      std::memcpy(excerpts[i].data() + (begin - passages[i].begin), &bytes[begin - offset],
+                  end - begin);
   }
 }
 
@@ -99,12 +108,20 @@ void find_in_memory(const Context& context, CorpusDeduplication& all,
   if (options.announce) options.announce(all.plan);
   if (options.plan_only) return;
   all.result = find_duplicates(rest, all.text(), all.begins, windows);
-  all.excerpts.resize(all.result.passages.size());
-  take_excerpts(all.text(), 0, all.result.passages, all.excerpts);
+  all.excerpts = empty_excerpts(all.result.passages);
+  fill_excerpts(all.text(), 0, all.result.passages, all.excerpts);
 }
 
 void find_in_stream(const Context& context, CorpusStream& corpus, CorpusDeduplication& all,
                     const CorpusDeduplicationOptions& options) {
+  for (const CorpusFile& file : corpus.files()) {
+    // A part of a pipe has been read.
+    if (std::filesystem::is_regular_file(file.path)) continue;
+    throw Error(
+        ErrorKind::out_of_memory,
+        fmt::format("{}: found a pipe with more text than fits into memory, expected a file",
+                    file.path == "-" ? "<stdin>" : file.path));
+  }
   host::StreamedMarks stream(context, corpus, options, host_memory_limit(context));
   all.plan = stream.plan();
   all.begins = stream.begins();
@@ -120,10 +137,10 @@ void find_in_stream(const Context& context, CorpusStream& corpus, CorpusDeduplic
   marks.protected_ = {};
   const std::vector<ByteRange> whole = ranges;
   const std::vector<Passage> passages = result_of(marks, all.begins, windows, {}).passages;
-  all.excerpts.resize(passages.size());
+  all.excerpts = empty_excerpts(passages);
   // Blocks end between characters, so that each is as good as a document.
   corpus.pass({.work = {}, .pass = {}, .finish = [&](int, const CorpusBlock& block) {
-                 take_excerpts(block.bytes, block.first_byte, passages, all.excerpts);
+                 fill_excerpts(block.bytes, block.first_byte, passages, all.excerpts);
                  for (std::uint64_t i = 0; windows.whole_characters && i < block.documents(); ++i)
                    clip_in_document(
                        block.bytes.subspan(block.begins[i], block.begins[i + 1] - block.begins[i]),
@@ -137,7 +154,9 @@ void find_in_stream(const Context& context, CorpusStream& corpus, CorpusDeduplic
 
 CorpusDeduplication find_duplicates(const Context& context, CorpusStream& corpus,
                                     const CorpusDeduplicationOptions& options) {
-  require_options(options.windows);
+  DeduplicationOptions checked = options.windows;
+  if (options.other_file != CorpusDeduplicationOptions{}.other_file) checked.other_corpus = 0;
+  require_options(checked);
   require_backend(context);
   CorpusDeduplication all;
   const std::uint64_t memory = host_memory_limit(context);

@@ -20,6 +20,7 @@ TEST_F(Usage, HelpAndVersionGoToStandardOutputEverywhere) {
                                                         {"suffix-array"},
                                                         {"query"},
                                                         {"sort"},
+                                                        {"dedup"},
                                                         {"info"},
                                                         {"completion"},
                                                         {"bench"},

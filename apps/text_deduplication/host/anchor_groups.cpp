@@ -45,15 +45,22 @@ bool is_before(const Member& a, const Member& b) {
   return std::tie(a.anchor.position, a.anchor.least) < std::tie(b.anchor.position, b.anchor.least);
 }
 
-/// The member without windows outside of the offsets [least, most]; `has_windows` is false if none
-/// remain.
+/// The member without windows outside of the offsets [least, most].
 Member clipped(Member member, std::uint32_t least, std::uint32_t most) {
   member.anchor.least = std::max(member.anchor.least, least);
   member.anchor.most = std::min(member.anchor.most, most);
   return member;
 }
-bool has_windows(const Anchor& anchor) {
-  return anchor.least <= anchor.most;
+/// Sets the bits of the windows of an anchor at the offsets [least, most], from repeat `begin` on.
+void set(OffsetBits& bits, const Anchor& anchor, std::uint32_t least, std::uint32_t most,
+         std::uint64_t begin = 0) {
+  const auto set_repeats = [&](std::uint64_t first, std::uint64_t last) {
+    bits.set(anchor.position + first * anchor.period - most,
+             anchor.position + last * anchor.period - least);
+  };
+  if (begin == anchor.repeats) return;
+  if (most - least + 1 == anchor.period) return set_repeats(begin, anchor.repeats - 1);
+  for (std::uint64_t i = begin; i < anchor.repeats; ++i) set_repeats(i, i);
 }
 
 }  // namespace
@@ -67,7 +74,7 @@ void AnchorGroups::divide(std::vector<Member>& members, std::uint32_t least, std
   // Up to this size, comparing all with all is faster than hashing.
   constexpr std::uint64_t large = 16;
   constexpr std::uint64_t few = 8;  // one match in as many members
-  while (members.size() > 1) {
+  while (members.size() > 1 || (members.size() == 1 && members[0].anchor.repeats > 1)) {
     const std::uint64_t size = members.size();
     const std::uint64_t matched = match_first(members);
     if (size > large && matched < size / few && least < most) {
@@ -88,7 +95,7 @@ void AnchorGroups::divide_half(std::span<const Member> members, std::uint32_t le
   std::vector<Hashed> hashed;
   for (const Member& member : members) {
     const Member part = clipped(member, least, most);
-    if (!has_windows(part.anchor)) continue;
+    if (!part.anchor.has_windows()) continue;
     // The bytes that all windows at these offsets have.
     hashed.push_back({hash_of(part.at - least, shape_.window - (most - least)), part});
   }
@@ -113,19 +120,19 @@ std::uint64_t AnchorGroups::match_first(std::vector<Member>& members) {
     const Member member = members[i];
     const Anchor both = clipped(member, first.anchor.least, first.anchor.most).anchor;
     Anchor equal = both;
-    if (has_windows(both)) {
+    if (both.has_windows()) {
       const std::uint64_t after = common_after(first.at, member.at, shape_.window - both.least);
       equal.least = std::max(both.least, static_cast<std::uint32_t>(shape_.window - after));
-      if (has_windows(equal)) {
+      if (equal.has_windows()) {
         const std::uint64_t before = common_before(first.at, member.at, both.most);
         equal.most = static_cast<std::uint32_t>(before);
       }
     }
-    if (!has_windows(equal)) {
+    if (!equal.has_windows()) {
       members[kept++] = member;
       continue;
     }
-    matches_.push_back({member.anchor.position, equal.least, equal.most});
+    matches_.push_back(equal);
     // Windows at smaller and at greater offsets remain. Where both do, there are more members than
     // places before i, and one goes to the end.
     Member lower = member;
@@ -145,7 +152,7 @@ std::uint64_t AnchorGroups::match_first(std::vector<Member>& members) {
   members.erase(members.begin() + static_cast<std::ptrdiff_t>(kept),
                 members.begin() + static_cast<std::ptrdiff_t>(size));
   if (appended) std::ranges::sort(members, is_before);
-  if (!matches_.empty()) mark_matches(first.anchor);
+  if (!matches_.empty() || first.anchor.repeats > 1) mark_matches(first.anchor);
   return matches_.size();
 }
 
@@ -159,41 +166,41 @@ void AnchorGroups::add_first_windows(const Anchor& first, std::uint32_t least, s
 }
 
 void AnchorGroups::mark_matches(const Anchor& first) {
-  const auto mark = [&](OffsetBits& bits, std::uint64_t position, std::uint32_t least,
-                        std::uint32_t most) { bits.set(position - most, position - least); };
   if (!has_other_) {
-    for (const Match& match : matches_)
-      mark(marks_.removed, match.position, match.least, match.most);
+    for (const Anchor& match : matches_) set(marks_.removed, match, match.least, match.most);
+    set(marks_.removed, first, first.least, first.most, 1);
   }
   // Numbers of copies by offset, as differences to the offset before.
   const std::uint32_t width = first.most - first.least + 1;
   copies_.assign(width + 1, 0);
-  others_.assign(has_other_ ? width + 1 : 0, 0);
-  for (const Match& match : matches_) {
-    ++copies_[match.least - first.least];
-    --copies_[match.most + 1 - first.least];
+  others_.assign(width + 1, 0);
+  for (const Anchor& match : matches_) {
+    const auto repeats = static_cast<std::int64_t>(match.repeats);
+    copies_[match.least - first.least] += repeats;
+    copies_[match.most + 1 - first.least] -= repeats;
     if (!has_other_ || match.position < other_begin_) continue;
-    ++others_[match.least - first.least];
-    --others_[match.most + 1 - first.least];
+    others_[match.least - first.least] += repeats;
+    others_[match.most + 1 - first.least] -= repeats;
   }
-  std::int64_t copies = 1;
-  std::int64_t others = first.position >= other_begin_ ? 1 : 0;
+  auto copies = static_cast<std::int64_t>(first.repeats);
+  std::int64_t others = first.position >= other_begin_ ? copies : 0;
   for (std::uint32_t begin = 0, end = 0; begin < width; begin = end) {
     copies += copies_[begin];
-    if (has_other_) others += others_[begin];
+    others += others_[begin];
     end = begin + 1;
-    while (end < width && copies_[end] == 0 && (!has_other_ || others_[end] == 0)) ++end;
+    while (end < width && copies_[end] == 0 && others_[end] == 0) ++end;
     if (copies == 1 || (has_other_ && (others == 0 || others == copies))) continue;
     const std::uint32_t least = first.least + begin;
     const std::uint32_t most = first.least + end - 1;
     add_first_windows(first, least, most, static_cast<std::uint64_t>(copies));
-    if (!marks_.protected_.empty()) mark(marks_.protected_, first.position, least, most);
-    if (keep_ == Keep::none) mark(marks_.removed, first.position, least, most);
+    if (!marks_.protected_.empty())
+      marks_.protected_.set(first.position - most, first.position - least);
+    if (keep_ == Keep::none) set(marks_.removed, first, least, most);
     if (!has_other_) continue;
-    for (const Match& match : matches_) {
+    for (const Anchor& match : matches_) {
       const std::uint32_t from = std::max(least, match.least);
       const std::uint32_t to = std::min(most, match.most);
-      if (from <= to) mark(marks_.removed, match.position, from, to);
+      if (from <= to) set(marks_.removed, match, from, to);
     }
   }
 }

@@ -45,13 +45,6 @@ class AnchorGroups {
   void finish() { marks_.add_figures(figures_); }
 
  private:
-  /// Windows of a member, by their offsets, that equal those of the first member.
-  struct Match {
-    std::uint64_t position;
-    std::uint32_t least;
-    std::uint32_t most;
-  };
-
   void divide(std::vector<Member>& members, std::uint32_t least, std::uint32_t most);
   void divide_half(std::span<const Member> members, std::uint32_t least, std::uint32_t most);
   /// One round. Returns the number of members with matches; `members` keeps what remains.
@@ -67,7 +60,7 @@ class AnchorGroups {
   std::uint64_t other_begin_;
   DuplicateMarks& marks_;
   DuplicateMarks figures_;
-  std::vector<Match> matches_;
+  std::vector<Anchor> matches_;       ///< with the windows that equal those of the first member
   std::vector<std::int64_t> copies_;  ///< differences, by offset
   std::vector<std::int64_t> others_;  ///< of those in the other corpus
 };

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <vector>
 
+#include "apps/text_deduplication/host/byte_hash.hpp"
 #include "core/random.hpp"
 
 /// Anchors of windows: of the k-grams of a window, the one with the least hash, the last one of
@@ -36,22 +38,81 @@ struct AnchorShape {
 };
 
 /// An anchor of consecutive windows: those that begin from `position` - `most` to `position` -
-/// `least`.
+/// `least`. In periodic text, the same k-gram is the anchor of the windows that follow, too, one
+/// period later, and so on: then this stands for all of them.
 struct Anchor {
   std::uint64_t position = 0;
   std::uint32_t least = 0;
   std::uint32_t most = 0;
+  std::uint32_t period = 0;  ///< most - least + 1, until windows are taken away
+  std::uint64_t repeats =
+      1;  ///< at position, position + period, ...; all of their windows are equal
 
-  [[nodiscard]] std::uint64_t packed() const {
-    constexpr int bits = AnchorShape::offset_bits;
-    return position << (2 * bits) | std::uint64_t{least} << bits | most;
+  [[nodiscard]] bool has_windows() const { return least <= most; }
+};
+
+/// Anchors in one word each. Repeated ones have a second word.
+struct PackedAnchor {
+  std::uint64_t word = 0;
+
+  static constexpr int bits = AnchorShape::offset_bits;
+  static constexpr std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
+  /// Offsets that no anchor has, least > most: the word has another number instead of a position.
+  static constexpr std::uint64_t repeated = mask << bits;
+
+  /// Of an anchor, whatever its repeats.
+  [[nodiscard]] static PackedAnchor of(const Anchor& anchor) {
+    return {anchor.position << (2 * bits) | std::uint64_t{anchor.least} << bits | anchor.most};
   }
-  [[nodiscard]] static Anchor unpacked(std::uint64_t word) {
-    constexpr int bits = AnchorShape::offset_bits;
-    constexpr std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
-    return {word >> (2 * bits), static_cast<std::uint32_t>(word >> bits & mask),
-            static_cast<std::uint32_t>(word & mask)};
+  /// \param number  the place of the second word, or the repeats
+  [[nodiscard]] static PackedAnchor of_repeated(std::uint64_t number) {
+    return {number << (2 * bits) | repeated};
   }
+  [[nodiscard]] bool is_repeated() const { return (word & (mask << bits | mask)) == repeated; }
+  [[nodiscard]] std::uint64_t number() const { return word >> (2 * bits); }
+  [[nodiscard]] Anchor anchor(std::uint64_t repeats = 1) const {
+    const auto least = static_cast<std::uint32_t>(word >> bits & mask);
+    const auto most = static_cast<std::uint32_t>(word & mask);
+    return {number(), least, most, most - least + 1, repeats};
+  }
+};
+
+/// Joins anchors that repeat each other.
+class AnchorRuns {
+ public:
+  explicit AnchorRuns(const AnchorShape& shape) : shape_(shape) {}
+
+  /// Takes the next anchor of a text, and passes the ones before on to use(hash, anchor, at) if it
+  /// is no repetition.
+  /// \param hash  of the k-gram
+  /// \param at    its address
+  template <class Use>
+  void add(std::uint64_t hash, const Anchor& anchor, const std::uint8_t* at, const Use& use) {
+    if (at_ != nullptr && hash == hash_ && anchor.least == last_.least &&
+        anchor.most == last_.most &&
+        anchor.position == last_.position + last_.repeats * last_.period &&
+        std::memcmp(at - anchor.most, at - anchor.most - last_.period,
+                    shape_.window + last_.period - 1) == 0) {
+      ++last_.repeats;
+      return;
+    }
+    finish(use);
+    hash_ = hash;
+    last_ = anchor;
+    at_ = at;
+  }
+  /// Passes the last ones on.
+  template <class Use>
+  void finish(const Use& use) {
+    if (at_ != nullptr) use(hash_, last_, at_);
+    at_ = nullptr;
+  }
+
+ private:
+  AnchorShape shape_;
+  std::uint64_t hash_ = 0;
+  Anchor last_;
+  const std::uint8_t* at_ = nullptr;
 };
 
 /// Finds the anchors of ranges of windows, in O(1) for each byte, whatever the text: the least hash
@@ -69,6 +130,20 @@ class AnchorFinder {
   /// Most windows of one call.
   static constexpr std::uint64_t most_windows = std::uint64_t{1} << 22;
 
+  /// Calls use(hash, anchor, at) for all anchors of the windows that begin in [begin, end), of which
+  /// repeated ones are joined. `hash` is that of the k-gram, `at` its address.
+  /// \pre as visit()
+  template <class Use>
+  void visit_runs(const std::uint8_t* text, std::uint64_t begin, std::uint64_t end,
+                  const Use& use) {
+    AnchorRuns runs(shape_);
+    visit(text, begin, end, [&](const Anchor& anchor) {
+      const std::uint8_t* const at = text + anchor.position;
+      runs.add(hash_of(at, shape_.gram), anchor, at, use);
+    });
+    runs.finish(use);
+  }
+
   /// Calls use(Anchor) for all anchors of the windows that begin in [begin, end), ascending. The
   /// windows of these anchors are a partition of [begin, end).
   /// \pre begin < end <= begin + most_windows, and end - 1 + window bytes are in the text
@@ -85,7 +160,8 @@ class AnchorFinder {
     const auto flush = [&](std::uint64_t last) {
       const std::uint64_t position = begin + (position_mask - (current & position_mask));
       use(Anchor{position, static_cast<std::uint32_t>(position - last),
-                 static_cast<std::uint32_t>(position - first)});
+                 static_cast<std::uint32_t>(position - first),
+                 static_cast<std::uint32_t>(last - first + 1)});
     };
     for (std::uint64_t block = begin;; block += offsets) {
       for (std::uint64_t j = offsets - 1; j-- > 0;)

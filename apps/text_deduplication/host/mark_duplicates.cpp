@@ -9,7 +9,6 @@
 #include "apps/text_deduplication/duplicate_marks.hpp"
 #include "apps/text_deduplication/host/anchor_groups.hpp"
 #include "apps/text_deduplication/host/anchors.hpp"
-#include "apps/text_deduplication/host/byte_hash.hpp"
 #include "apps/text_deduplication/host/sorted_groups.hpp"
 #include "apps/text_deduplication/host/window_ranges.hpp"
 #include "apps/text_deduplication/removed_ranges.hpp"
@@ -24,7 +23,8 @@ namespace {
 /// Anchors of one task.
 struct FoundAnchors {
   std::vector<std::uint64_t> hashes;
-  std::vector<std::uint64_t> anchors;  ///< packed
+  std::vector<std::uint64_t> anchors;  ///< packed; of repeated ones, their place below
+  std::vector<Anchor> repeated;
 };
 
 /// A part of all hashes.
@@ -48,22 +48,27 @@ FoundAnchors find_anchors(std::span<const std::uint8_t> text,
   found.hashes.reserve(expected);
   found.anchors.reserve(expected);
   AnchorFinder finder(shape);
-  const auto add = [&](const Anchor& anchor) {
-    const std::uint64_t hash = hash_of(text.data() + anchor.position, shape.gram);
+  const auto add = [&](std::uint64_t hash, const Anchor& anchor, const std::uint8_t*) {
     if (!range.contains(hash)) return;
     found.hashes.push_back(hash);
-    found.anchors.push_back(anchor.packed());
+    if (anchor.repeats == 1) {
+      found.anchors.push_back(PackedAnchor::of(anchor).word);
+    } else {
+      found.anchors.push_back(PackedAnchor::of_repeated(found.repeated.size()).word);
+      found.repeated.push_back(anchor);
+    }
   };
-  visit_windows(
-      borders, shape.window, task * task_windows, (task + 1) * task_windows,
-      [&](std::uint64_t begin, std::uint64_t end) { finder.visit(text.data(), begin, end, add); });
+  visit_windows(borders, shape.window, task * task_windows, (task + 1) * task_windows,
+                [&](std::uint64_t begin, std::uint64_t end) {
+                  finder.visit_runs(text.data(), begin, end, add);
+                });
   return found;
 }
 
 /// Anchors whose hashes are in one range, of the whole text.
 HashedValues collect(const Context& context, std::span<const std::uint8_t> text,
                      std::span<const std::uint64_t> borders, const AnchorShape& shape,
-                     const HashRange& range) {
+                     const HashRange& range, std::vector<Anchor>& repeated) {
   const PhaseTimer timer(context, "anchors", text.size());
   const std::uint64_t tasks = text.size() / task_windows + 1;
   std::vector<FoundAnchors> found(tasks);
@@ -78,7 +83,16 @@ HashedValues collect(const Context& context, std::span<const std::uint8_t> text,
                     range.count * text.size());
   }
   std::vector<std::uint64_t> sizes;
-  for (const FoundAnchors& part : found) sizes.push_back(part.hashes.size());
+  repeated.clear();
+  for (FoundAnchors& part : found) {
+    sizes.push_back(part.hashes.size());
+    for (std::uint64_t& word : part.anchors) {
+      const PackedAnchor packed{word};
+      if (packed.is_repeated())
+        word = PackedAnchor::of_repeated(repeated.size() + packed.number()).word;
+    }
+    repeated.insert(repeated.end(), part.repeated.begin(), part.repeated.end());
+  }
   const std::vector<std::uint64_t> begins = begins_of(sizes);
   HashedValues all(begins.back());
   for_each_task(tasks, [&](std::uint64_t task) {
@@ -119,14 +133,18 @@ DuplicateMarks mark_duplicates(const Context& context, std::span<const std::uint
   if (options.protect_first) marks.protected_ = OffsetBits(text.size());
   std::uint64_t count = 0;
   for (std::uint64_t pass = 0; pass < passes; ++pass) {
-    HashedValues found = collect(context, text, borders, shape, {pass, passes});
+    std::vector<Anchor> repeated;
+    HashedValues found = collect(context, text, borders, shape, {pass, passes}, repeated);
     count += found.size;
     sort_by_hash(context, found);
-    const auto member_of = [&](std::uint64_t value) {
-      const Anchor anchor = Anchor::unpacked(value);
+    const auto is_repeated = [](std::uint64_t word) { return PackedAnchor{word}.is_repeated(); };
+    const auto member_of = [&](std::uint64_t word) {
+      const PackedAnchor packed{word};
+      const Anchor anchor = packed.is_repeated() ? repeated[packed.number()] : packed.anchor();
       return Member{text.data() + anchor.position, anchor};
     };
-    mark_groups(context, found, member_of, shape, options, other_begin_of(begins, options), marks);
+    mark_groups(context, found, is_repeated, member_of, shape, options,
+                other_begin_of(begins, options), marks);
   }
   marks.join_first_windows();
   if (context.report != nullptr) {

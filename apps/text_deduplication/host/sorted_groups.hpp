@@ -38,12 +38,14 @@ inline void sort_by_hash(const Context& context, HashedValues& items) {
 }
 
 /// Marks the windows of all groups of equal hashes.
-/// \param items      sorted by hash
-/// \param member_of  the Member of a value
-template <class MemberOf>
-void mark_groups(const Context& context, const HashedValues& items, const MemberOf& member_of,
-                 const AnchorShape& shape, const DeduplicationOptions& options,
-                 std::uint64_t other_begin, DuplicateMarks& marks) {
+/// \param items        sorted by hash
+/// \param is_repeated  whether the anchor of a value repeats itself
+/// \param member_of    the Member of a value
+template <class IsRepeated, class MemberOf>
+void mark_groups(const Context& context, const HashedValues& items, const IsRepeated& is_repeated,
+                 const MemberOf& member_of, const AnchorShape& shape,
+                 const DeduplicationOptions& options, std::uint64_t other_begin,
+                 DuplicateMarks& marks) {
   const PhaseTimer timer(context, "groups");
   constexpr std::uint64_t task_items = std::uint64_t{1} << 14;
   // The bytes of most members are in no cache. As many cache misses overlap.
@@ -65,7 +67,7 @@ void mark_groups(const Context& context, const HashedValues& items, const Member
         if (has_equal(ahead)) __builtin_prefetch(member_of(items.values[ahead]).at);
       }
       while (end < items.size && hashes[end] == hashes[begin]) ++end;
-      if (end - begin == 1) continue;
+      if (end - begin == 1 && !is_repeated(items.values[begin])) continue;
       members.clear();
       for (std::uint64_t i = begin; i < end; ++i) members.push_back(member_of(items.values[i]));
       groups.mark(members);

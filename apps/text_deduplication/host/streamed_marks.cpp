@@ -11,7 +11,6 @@
 
 #include "apps/text_deduplication/host/anchor_groups.hpp"
 #include "apps/text_deduplication/host/anchors.hpp"
-#include "apps/text_deduplication/host/byte_hash.hpp"
 #include "apps/text_deduplication/host/hash_counts.hpp"
 #include "apps/text_deduplication/host/sorted_groups.hpp"
 #include "apps/text_deduplication/host/state_file.hpp"
@@ -44,9 +43,11 @@ struct Need {
   }
 };
 
-/// Bytes of an anchor's record: divisible by 8, so that all records are aligned.
+/// Bytes of an anchor's record: one or two words, and the windows. Divisible by 8, so that all records
+/// are aligned.
 std::uint64_t record_bytes(const Anchor& anchor, const AnchorShape& shape) {
-  return (sizeof(std::uint64_t) + anchor.most - anchor.least + shape.window + 7) / 8 * 8;
+  const std::uint64_t words = anchor.repeats == 1 ? 1 : 2;
+  return (sizeof(std::uint64_t) * words + anchor.period + shape.window + 6) / 8 * 8;
 }
 
 /// The anchors of a stream, with their bytes.
@@ -61,8 +62,8 @@ class StreamedAnchors {
         across_documents_(across_documents),
         other_file_(other_file) {}
 
-  /// Calls use(worker, anchor, at) for all anchors of the corpus, for different blocks at the same
-  /// time; `at` is the address of the anchor's k-gram within its windows.
+  /// Calls use(worker, hash, anchor, at) as AnchorFinder::visit_runs() for all anchors of the corpus,
+  /// for different blocks at the same time.
   /// \param pass  called for each block, in order; may be empty
   template <class Use>
   void visit(const CorpusSteps::Step& pass, const Use& use) {
@@ -82,9 +83,8 @@ class StreamedAnchors {
                   .finish =
                       [&](int index, const CorpusBlock& block) {
                         visit_block(block, workers[index],
-                                    [&](const Anchor& anchor, const std::uint8_t* at) {
-                                      use(index, anchor, at);
-                                    });
+                                    [&](std::uint64_t hash, const Anchor& anchor,
+                                        const std::uint8_t* at) { use(index, hash, anchor, at); });
                       }});
   }
 
@@ -125,11 +125,11 @@ class StreamedAnchors {
       for (; begin + shape_.window <= end; begin += AnchorFinder::most_windows) {
         const std::uint64_t last =
             std::min(end - shape_.window + 1, begin + AnchorFinder::most_windows);
-        worker.finder.visit(text, begin, last, [&](Anchor anchor) {
-          const std::uint8_t* const at = text + anchor.position;
-          anchor.position += offset;
-          use(anchor, at);
-        });
+        worker.finder.visit_runs(text, begin, last,
+                                 [&](std::uint64_t hash, Anchor anchor, const std::uint8_t* at) {
+                                   anchor.position += offset;
+                                   use(hash, anchor, at);
+                                 });
       }
     };
     if (across_documents_) return visit_range(0, before + block.bytes.size());
@@ -146,39 +146,42 @@ class StreamedAnchors {
 /// Records of anchors, filled by several threads.
 class AnchorPool {
  public:
-  AnchorPool(const Need& most, int workers, const AnchorShape& shape)
+  /// \param part_bytes  workers take parts of as many bytes for small records, so that at most 1/32
+  ///                    of the pool, and two parts for each worker, remain unused
+  AnchorPool(const Need& most, int workers, std::uint64_t part_bytes, const AnchorShape& shape)
       : shape_(shape),
+        part_bytes_(part_bytes),
         capacity_(most.bytes),
         bytes_(allocate_array<std::uint8_t>(most.bytes)),
         items_(most.anchors),
         parts_(static_cast<std::size_t>(workers)) {}
 
-  /// Workers take parts of the pool for small records, so that at most 1/32 of it remains unused.
-  static constexpr std::uint64_t part_bytes = std::uint64_t{1} << 14;
-  static constexpr std::uint64_t most_of_part = part_bytes / 32;
-
   void add(int worker, std::uint64_t hash, const Anchor& anchor, const std::uint8_t* at) {
     Part& part = parts_[static_cast<std::size_t>(worker)];
     const std::uint64_t size = record_bytes(anchor, shape_);
     std::uint64_t begin = part.begin;
-    if (size > most_of_part) {
+    if (size > part_bytes_ / 32) {
       begin = used_.fetch_add(size);
     } else {
       if (part.end - begin < size) {
-        begin = used_.fetch_add(part_bytes);
-        part.end = begin + part_bytes;
+        begin = used_.fetch_add(part_bytes_);
+        part.end = begin + part_bytes_;
       }
       part.begin = begin + size;
     }
     const std::uint64_t index = count_.fetch_add(1, std::memory_order_relaxed);
     if (begin + size > capacity_ || index >= items_.size) throw Full{};
-    const std::uint64_t packed = anchor.packed();
-    std::uint8_t* const record = bytes_.get() + begin;
-    std::memcpy(record, &packed, sizeof(packed));
-    std::memcpy(record + sizeof(packed), at - anchor.most,
-                anchor.most - anchor.least + shape_.window);
+    std::uint8_t* record = bytes_.get() + begin;
+    const auto put = [&](PackedAnchor packed) {
+      std::memcpy(record, &packed.word, sizeof(packed.word));
+      record += sizeof(packed.word);
+    };
+    const bool is_repeated = anchor.repeats != 1;
+    if (is_repeated) put(PackedAnchor::of_repeated(anchor.repeats));
+    put(PackedAnchor::of(anchor));
+    std::memcpy(record, at - anchor.most, anchor.period - 1 + shape_.window);
     items_.hashes[index] = hash;
-    items_.values[index] = begin;
+    items_.values[index] = begin | (is_repeated ? repeated_bit : 0);
   }
 
   /// More anchors than there is memory for.
@@ -189,20 +192,31 @@ class AnchorPool {
     items_.size = count_;
     return items_;
   }
-  [[nodiscard]] Member member_at(std::uint64_t offset) const {
-    std::uint64_t packed = 0;
-    std::memcpy(&packed, bytes_.get() + offset, sizeof(packed));
-    const Anchor anchor = Anchor::unpacked(packed);
-    return {bytes_.get() + offset + sizeof(packed) + anchor.most, anchor};
+  [[nodiscard]] static bool is_repeated(std::uint64_t value) { return (value & repeated_bit) != 0; }
+  [[nodiscard]] Member member_of(std::uint64_t value) const {
+    const std::uint8_t* record = bytes_.get() + (value & ~repeated_bit);
+    const auto get = [&] {
+      PackedAnchor packed;
+      std::memcpy(&packed.word, record, sizeof(packed.word));
+      record += sizeof(packed.word);
+      return packed;
+    };
+    const std::uint64_t repeats = is_repeated(value) ? get().number() : 1;
+    const Anchor anchor = get().anchor(repeats);
+    return {record + anchor.most, anchor};
   }
 
  private:
+  /// In values, which are offsets of records.
+  static constexpr std::uint64_t repeated_bit = 1;
+
   struct alignas(64) Part {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
   };
 
   AnchorShape shape_;
+  std::uint64_t part_bytes_;
   std::uint64_t capacity_;
   HostArray<std::uint8_t> bytes_;
   HashedValues items_;
@@ -255,10 +269,10 @@ struct StreamedMarks::Work {
           for (std::uint64_t i = block.continues ? 1 : 0; i < block.documents(); ++i)
             begins.push_back(block.first_byte + block.begins[i]);
         },
-        [&](int worker, const Anchor& anchor, const std::uint8_t* at) {
-          const std::uint64_t hash = hash_of(at, shape.gram);
+        [&](int worker, std::uint64_t hash, const Anchor& anchor, const std::uint8_t*) {
           const int before = counts.add(hash);
-          if (before == 0) return;
+          if (anchor.repeats > 1) counts.add(hash);
+          if (before == 0 && anchor.repeats == 1) return;
           // With the second one, the first one is needed, whose record is about as large.
           const std::uint64_t added = before == 1 ? 2 : 1;
           of_workers[worker][bin_of(hash)] += {added, added * record_bytes(anchor, shape)};
@@ -271,13 +285,18 @@ struct StreamedMarks::Work {
       options.other_corpus = corpus.files()[other_file].first_document;
   }
 
+  [[nodiscard]] std::uint64_t part_bytes() const {
+    constexpr std::uint64_t most = std::uint64_t{1} << 14;
+    return std::min(most, available / 64 / static_cast<std::uint64_t>(corpus.workers()) / 8 * 8);
+  }
+
   /// The anchors of the bins [first, end), and what changes between readings.
   [[nodiscard]] Need need_of(std::uint64_t first, std::uint64_t end, double slack) const {
     Need need;
     for (std::uint64_t bin = first; bin < end; ++bin) need += needs[bin];
     need.anchors = static_cast<std::uint64_t>(slack * static_cast<double>(need.anchors)) + 64;
     need.bytes = static_cast<std::uint64_t>(slack * static_cast<double>(need.bytes)) +
-                 2 * AnchorPool::part_bytes * static_cast<std::uint64_t>(corpus.workers());
+                 2 * part_bytes() * static_cast<std::uint64_t>(corpus.workers());
     return need;
   }
   [[nodiscard]] static std::uint64_t bytes_of(const Need& need) {
@@ -324,12 +343,12 @@ struct StreamedMarks::Work {
   /// One pass over the corpus for the bins [first, end). Returns false if memory does not suffice.
   bool collect(std::uint64_t first, std::uint64_t end, AnchorPool& pool) {
     try {
-      anchors.visit({}, [&](int worker, const Anchor& anchor, const std::uint8_t* at) {
-        const std::uint64_t hash = hash_of(at, shape.gram);
-        const std::uint64_t bin = bin_of(hash);
-        if (bin >= first && bin < end && counts.occurs_twice(hash))
-          pool.add(worker, hash, anchor, at);
-      });
+      anchors.visit(
+          {}, [&](int worker, std::uint64_t hash, const Anchor& anchor, const std::uint8_t* at) {
+            const std::uint64_t bin = bin_of(hash);
+            if (bin >= first && bin < end && counts.occurs_twice(hash))
+              pool.add(worker, hash, anchor, at);
+          });
     } catch (const AnchorPool::Full&) {
       return false;
     }
@@ -363,7 +382,7 @@ struct StreamedMarks::Work {
     double slack = usual_slack;
     while (done.bins < bins) {
       const std::uint64_t end = end_of_pass(done.bins, slack);
-      AnchorPool pool(need_of(done.bins, end, slack), corpus.workers(), shape);
+      AnchorPool pool(need_of(done.bins, end, slack), corpus.workers(), part_bytes(), shape);
       if (!collect(done.bins, end, pool)) {
         slack *= 1.5;
         continue;
@@ -371,8 +390,9 @@ struct StreamedMarks::Work {
       slack = usual_slack;
       sort_by_hash(context, pool.items());
       mark_groups(
-          context, pool.items(), [&](std::uint64_t offset) { return pool.member_at(offset); },
-          shape, options, other_begin_of(begins, options), marks);
+          context, pool.items(), AnchorPool::is_repeated,
+          [&](std::uint64_t value) { return pool.member_of(value); }, shape, options,
+          other_begin_of(begins, options), marks);
       limit_first_windows(marks);
       done = {end, done.passes + 1};
       if (done.bins < bins) state.write(marks, done);
