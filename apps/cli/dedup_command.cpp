@@ -231,9 +231,14 @@ void run_dedup(Job& job, const DedupCommand& given) {
   options.state_file = state_path_of(command);
   options.plan_only = command.dry_run;
   options.announce = [&](const DeduplicationPlan& plan) { job.say(describe(plan)); };
-  // An eighth of the budget is for the blocks that are read.
+  // An eighth of the budget is for the blocks that are read, which are small enough for large
+  // documents to fit, too.
   HostContext reading = job.context();
   reading.memory_budget /= 8;
+  if (reading.memory_budget != 0) {
+    command.corpus.block_bytes =
+        std::clamp<std::size_t>(reading.memory_budget / 64, 4096, command.corpus.block_bytes);
+  }
   Context finding = job.context();
   finding.memory_budget -= reading.memory_budget;
   CorpusStream corpus(reading, paths, command.corpus);

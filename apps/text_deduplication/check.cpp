@@ -68,11 +68,17 @@ void check_duplicates(const HostContext& context, std::span<const std::uint8_t> 
   require_begins(begins, text.size(), options);
   const PhaseTimer timer(context, "verify", text.size());
   const std::vector<std::uint64_t> borders = window_borders(begins, options);
+  // Vectors that grow hold twice their elements.
+  const std::uint64_t windows = 32 * text.size();
+  constexpr std::uint64_t most_passes = 1024;
+  const std::uint64_t bytes_of_marks =
+      OffsetBits::bytes_of(text.size()) * (options.protect_first ? 2 : 1);
+  HostMemoryBudget budget(context);
+  budget.require("verification", bytes_of_marks + windows / most_passes + 1);
+  const std::uint64_t passes = windows / (budget.left() - bytes_of_marks) + 1;
   DuplicateMarks marks;
   marks.removed = OffsetBits(text.size());
   if (options.protect_first) marks.protected_ = OffsetBits(text.size());
-  // Vectors that grow hold twice their elements.
-  const std::uint64_t passes = 1 + 32 * text.size() / (host_memory_limit(context) + 1);
   Context sorting;
   sorting.threads = context.threads;
   sorting.backend = Backend::host;

@@ -95,8 +95,8 @@ struct Deduplication {
 
 /// Finds duplicates of a text in memory.
 ///
-/// \param context  backend, threads; memory budget of all but the operands; progress: "anchors" and
-///                 "groups", in bytes of text and anchors; report: phases "anchors", "sort
+/// \param context  backend, threads; memory budget of all but the operands; progress: "anchors" in
+///                 bytes of text, "groups" in passes; report: phases "anchors", "sort
 ///                 anchors", "groups" and "ranges", and figures "passes" and "anchors"
 /// \param text     the documents, one after the other
 /// \param begins   offset of each document, ascending, the first at 0; then the size of the text

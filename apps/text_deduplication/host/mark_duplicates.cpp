@@ -145,6 +145,7 @@ DuplicateMarks mark_duplicates(const Context& context, std::span<const std::uint
     };
     mark_groups(context, found, is_repeated, member_of, shape, options,
                 other_begin_of(begins, options), marks);
+    report_progress(context, "groups", pass + 1, passes);
   }
   marks.join_first_windows();
   if (context.report != nullptr) {

@@ -75,7 +75,6 @@ void mark_groups(const Context& context, const HashedValues& items, const IsRepe
     const std::lock_guard lock(mutex);
     groups.finish();
   });
-  report_progress(context, "groups", items.size, items.size);
 }
 
 }  // namespace sortie::texts::host

@@ -393,6 +393,7 @@ struct StreamedMarks::Work {
           context, pool.items(), AnchorPool::is_repeated,
           [&](std::uint64_t value) { return pool.member_of(value); }, shape, options,
           other_begin_of(begins, options), marks);
+      report_progress(context, "groups", end, bins);
       limit_first_windows(marks);
       done = {end, done.passes + 1};
       if (done.bins < bins) state.write(marks, done);
