@@ -95,6 +95,22 @@ std::vector<fs::path> names_in_folder(std::span<const CorpusFile> files) {
   return names;
 }
 
+/// Lets the passes of a corpus have other settings for a scope.
+class OtherSettings {
+ public:
+  OtherSettings(CorpusStream::State& stream, const HostContext& settings)
+      : stream_(stream), before_(stream.context) {
+    stream.use(settings);
+  }
+  ~OtherSettings() { stream_.use(before_); }
+  OtherSettings(const OtherSettings&) = delete;
+  OtherSettings& operator=(const OtherSettings&) = delete;
+
+ private:
+  CorpusStream::State& stream_;
+  HostContext before_;
+};
+
 /// Documents less ranges of their text.
 class Cleaner {
  public:
@@ -256,10 +272,10 @@ CleaningResult write_cleaned_corpus(const HostContext& context, CorpusStream& co
     Cleaner::Output output;
     PackedBlock packed;
   };
+  const OtherSettings settings(stream, context);
   std::vector<Worker> workers(static_cast<std::size_t>(stream.workers));
   std::unique_ptr<CompressedFile> file;
   CleaningResult result;
-  stream.context = context;
   stream.pass({.work =
                    [&](int worker, const ParsedBlock& block) {
                      Worker& state = workers[worker];
@@ -274,7 +290,7 @@ CleaningResult write_cleaned_corpus(const HostContext& context, CorpusStream& co
                      if (block.is_first)
                        file = std::make_unique<CompressedFile>(
                            folder ? folder->file(names[block.text.file]) : path, read.compression,
-                           stream.workers);
+                           stream.workers, read.content_bytes);
                      file->append(state.packed);
                      result.documents += state.output.result.documents;
                      result.dropped += state.output.result.dropped;

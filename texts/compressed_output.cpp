@@ -75,14 +75,22 @@ void PackedBlock::pack(Compression compression, std::span<const char> bytes) {
 
 #if SORTIE_HAVE_ZSTD
 
+namespace {
+
+/// Threads of libzstd take jobs of 8 MiB at its usual level.
+constexpr std::uint64_t least_for_threads = std::uint64_t{16} << 20;
+
+}  // namespace
+
 struct CompressedFile::ZstdEncoder {
-  ZstdEncoder(const std::string& path, int workers)
+  ZstdEncoder(const std::string& path, int workers, std::uint64_t expected)
       : path(path), context(ZSTD_createCCtx()), buffer(ZSTD_CStreamOutSize()) {
     if (context == nullptr)
       throw out_of_memory_error("the zstd encoder", buffer.size(), host_memory_available());
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
     // With any number of workers, the result is the same. A library without threads refuses it.
-    ZSTD_CCtx_setParameter(context, ZSTD_c_nbWorkers, std::max(workers, 1));
+    if (expected >= least_for_threads)
+      ZSTD_CCtx_setParameter(context, ZSTD_c_nbWorkers, std::max(workers, 1));
   }
   ~ZstdEncoder() { ZSTD_freeCCtx(context); }
   ZstdEncoder(const ZstdEncoder&) = delete;
@@ -109,7 +117,7 @@ struct CompressedFile::ZstdEncoder {
 #else
 
 struct CompressedFile::ZstdEncoder {
-  ZstdEncoder(const std::string& path, int) {
+  ZstdEncoder(const std::string& path, int, std::uint64_t) {
     throw Error(ErrorKind::unavailable,
                 fmt::format("{}: found zstd asked for, expected none, since this build of Sortie "
                             "has no libzstd",
@@ -119,10 +127,12 @@ struct CompressedFile::ZstdEncoder {
 
 #endif
 
-CompressedFile::CompressedFile(const std::string& path, Compression compression, int workers)
+CompressedFile::CompressedFile(const std::string& path, Compression compression, int workers,
+                               std::uint64_t expected)
     : file_(path), compression_(compression) {
   using namespace std::string_view_literals;
-  if (compression == Compression::zstd) encoder_ = std::make_unique<ZstdEncoder>(path, workers);
+  if (compression == Compression::zstd)
+    encoder_ = std::make_unique<ZstdEncoder>(path, workers, expected);
   // No name, no time, system "unknown".
   if (compression == Compression::gzip) file_.write("\x1f\x8b\x08\0\0\0\0\0\0\xff"sv);
 }

@@ -35,12 +35,14 @@ class PackedBlock {
 };
 
 /// A file of blocks. Gzip: one member, whose blocks are compressed apart from each other and end at
-/// a byte. Zstd: one frame with a checksum, compressed by threads of libzstd.
+/// a byte. Zstd: one frame with a checksum, compressed by threads of libzstd if it is large.
 class CompressedFile {
  public:
-  /// \param workers  threads of libzstd
+  /// \param workers   threads of libzstd; the result does not depend on them
+  /// \param expected  bytes of content, of which the result may depend
   /// \throws Error (output); (unavailable) zstd without libzstd in this build
-  CompressedFile(const std::string& path, Compression compression, int workers);
+  CompressedFile(const std::string& path, Compression compression, int workers,
+                 std::uint64_t expected);
   ~CompressedFile();
   CompressedFile(const CompressedFile&) = delete;
   CompressedFile& operator=(const CompressedFile&) = delete;

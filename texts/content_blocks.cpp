@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -67,14 +66,13 @@ void ContentBlock::swap(ContentBlock& other) noexcept {
   std::swap(is_last, other.is_last);
 }
 
+bool is_named_packed(std::string_view path) {
+  return path.ends_with(".gz") || path.ends_with(".zst") || path.ends_with(".zstd");
+}
+
 bool is_named_jsonl(std::string_view path) {
-  constexpr std::array<std::string_view, 3> packed = {".gz", ".zst", ".zstd"};
   constexpr std::array<std::string_view, 3> names = {".jsonl", ".jsonlines", ".ndjson"};
-  for (const std::string_view end : packed) {
-    if (!path.ends_with(end)) continue;
-    path.remove_suffix(end.size());
-    break;
-  }
+  if (is_named_packed(path)) path = path.substr(0, path.rfind('.'));
   return std::ranges::any_of(names, [&](auto end) { return path.ends_with(end); });
 }
 

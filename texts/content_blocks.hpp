@@ -66,6 +66,8 @@ struct ContentBlock {
   void swap(ContentBlock& other) noexcept;
 };
 
+/// Whether the name of a file says that it is compressed.
+[[nodiscard]] bool is_named_packed(std::string_view path);
 /// Whether the name of a file says that it is JSONL.
 [[nodiscard]] bool is_named_jsonl(std::string_view path);
 

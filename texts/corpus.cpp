@@ -16,6 +16,7 @@
 #include "core/host_memory.hpp"
 #include "core/uninitialised_vector.hpp"
 #include "sortie/error.hpp"
+#include "texts/content_blocks.hpp"
 #include "texts/stream_state.hpp"
 
 namespace sortie::texts {
@@ -29,15 +30,26 @@ constexpr std::uint64_t budget_of_blocks = 4;
 /// Text for each byte of a compressed file, at first.
 constexpr std::uint64_t usual_compression = 4;
 
-/// Expected size of the text, by the sizes and the names of files.
+/// Expected size of the text, by the sizes of files and, of compressed ones, what they declare.
 std::uint64_t expected_bytes(std::span<const CorpusFile> files) {
   std::uint64_t bytes = 0;
   for (const CorpusFile& file : files) {
     std::error_code failed;
+    if (!std::filesystem::is_regular_file(file.path, failed)) continue;
     const std::uintmax_t size = std::filesystem::file_size(file.path, failed);
-    const std::filesystem::path end = std::filesystem::path(file.path).extension();
-    const bool is_packed = end == ".gz" || end == ".zst" || end == ".zstd";
-    if (!failed) bytes += size * (is_packed ? usual_compression : 1);
+    if (failed) continue;
+    if (!is_named_packed(file.path)) {
+      bytes += size;
+      continue;
+    }
+    // Both are lower bounds for files of several members or frames.
+    std::uint64_t declared = 0;
+    try {
+      declared = ByteSource(file.path).content_size_hint();
+    } catch (const Error&) {
+      // The pass over the files throws it, in their order.
+    }
+    bytes += std::max<std::uint64_t>(declared, size * usual_compression);
   }
   return bytes;
 }

@@ -224,7 +224,7 @@ class Pass {
                     [&](int worker, std::uint64_t) {
                       if (steps_.finish) steps_.finish(worker, blocks_[worker]->parsed);
                     }});
-    report();
+    report_progress(stream_.context, "read corpus", content_, content_);
     timer.set_bytes(content_);
     stream_.documents = documents_;
     stream_.text_bytes = text_bytes_;
@@ -405,19 +405,24 @@ void require_valid(std::span<const std::string> paths, const CorpusOptions& opti
                        options.block_bytes, least_block_bytes));
 }
 
-CorpusStream::State::State(const HostContext& given, std::span<const std::string> paths,
+CorpusStream::State::State(const HostContext& settings, std::span<const std::string> paths,
                            const CorpusOptions& wanted)
-    : context(given), options(wanted) {
+    : options(wanted) {
   require_valid(paths, options);
   for (const std::string& path : expand_paths(paths)) files.emplace_back().path = path;
+  use(settings);
+  const auto blocks_held =
+      static_cast<std::uint64_t>(blocks_of_worker * workers + blocks_of_file_ahead * files_ahead);
+  block_bytes = static_cast<std::size_t>(
+      std::clamp<std::uint64_t>(limit / blocks_held, least_block_bytes, options.block_bytes));
+}
+
+void CorpusStream::State::use(const HostContext& settings) {
+  context = settings;
   workers = threads_of(context);
   const auto one_for_each = static_cast<int>(std::min<std::size_t>(files.size(), most_files_ahead));
   files_ahead = std::clamp(workers / threads_of_file_ahead, 1, one_for_each);
   limit = host_memory_limit(context);
-  const auto blocks =
-      static_cast<std::uint64_t>(blocks_of_worker * workers + blocks_of_file_ahead * files_ahead);
-  block_bytes = static_cast<std::size_t>(
-      std::clamp<std::uint64_t>(limit / blocks, least_block_bytes, options.block_bytes));
 }
 
 void CorpusStream::State::pass(const ParsedSteps& steps) {

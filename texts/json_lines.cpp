@@ -169,12 +169,14 @@ class LineScanner {
   /// Skips a string. \return its content \pre next() is its quote
   JsonValue skip_string() {
     const std::size_t begin = ++at_;
-    while (at_ < line_.size()) {
-      at_ = line_.find_first_of("\"\\", at_);
-      if (at_ >= line_.size() || line_[at_] == '"') break;
-      at_ += 2;
+    // A quote belongs to the string if an odd number of backslashes precedes it.
+    std::size_t end = std::min(line_.find('"', begin), line_.size());
+    while (end < line_.size()) {
+      std::size_t first = end;
+      while (first > begin && line_[first - 1] == '\\') --first;
+      if ((end - first) % 2 == 0) break;
+      end = std::min(line_.find('"', end + 1), line_.size());
     }
-    const std::size_t end = std::min(at_, line_.size());
     at_ = std::min(end + 1, line_.size());
     return {begin, end, true};
   }
@@ -288,28 +290,30 @@ void append_unescaped(std::string_view raw, std::string& text) {
 }
 
 void append_without(std::string_view raw, std::span<const ByteRange> ranges, std::string& to) {
-  std::uint64_t at = 0;  // in the text
-  std::size_t next = 0;
-  while (!raw.empty() && next < ranges.size()) {
-    const bool removes = at >= ranges[next].begin;
-    const std::uint64_t border = removes ? ranges[next].end : ranges[next].begin;
-    if (at >= border) {
-      ++next;  // only after its end, since an empty range ends where it begins
-      continue;
+  std::uint64_t text = 0;     // bytes of the text before `at`
+  std::size_t at = 0;         // in the string
+  std::size_t kept_from = 0;  // what follows it is kept, but not appended yet
+  // Moves on to a place in the text, which is not within a character.
+  const auto advance = [&](std::uint64_t place) {
+    while (text < place && at < raw.size()) {
+      const std::size_t wanted = std::min<std::uint64_t>(place - text, raw.size() - at);
+      const std::size_t plain = std::min(raw.substr(at, wanted).find('\\'), wanted);
+      at += plain;
+      text += plain;
+      if (plain == wanted) continue;
+      const Escape escape = escape_at(raw.substr(at));
+      at += escape.size;
+      text += utf8_size(escape.code);
     }
-    std::size_t size = std::min<std::uint64_t>(border - at, raw.size());
-    size = std::min(raw.substr(0, size).find('\\'), size);
-    std::uint64_t text_size = size;
-    if (size == 0) {
-      const Escape escape = escape_at(raw);
-      size = escape.size;
-      text_size = utf8_size(escape.code);
-    }
-    if (!removes) to.append(raw.substr(0, size));
-    raw.remove_prefix(size);
-    at += text_size;
+  };
+  for (const ByteRange& range : ranges) {
+    if (range.begin == range.end) continue;
+    advance(range.begin);
+    to.append(raw.substr(kept_from, at - kept_from));
+    advance(range.end);
+    kept_from = at;
   }
-  to.append(raw);
+  to.append(raw.substr(kept_from));
 }
 
 }  // namespace sortie::texts

@@ -54,6 +54,8 @@ struct CorpusStream::State {
         const CorpusOptions& options);
 
   void pass(const ParsedSteps& steps);
+  /// The settings of the next passes, whose blocks remain the same.
+  void use(const HostContext& settings);
 
   HostContext context;
   CorpusOptions options;

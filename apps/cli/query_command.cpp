@@ -45,8 +45,9 @@ struct QueryPatterns {
   [[nodiscard]] suffix_array::PatternView view() const { return {letters, begins}; }
 };
 
-/// A record's name in results: its first word, or its number.
-std::string label_of(const sequences::Record& record, std::size_t index) {
+/// A record's name in results: its first word, or its number; for documents of texts, all of it.
+std::string label_of(const sequences::Record& record, std::size_t index, bool is_text) {
+  if (is_text) return record.name;
   const std::string word = record.name.substr(0, record.name.find_first_of(" \t"));
   return word.empty() ? fmt::format("#{}", index + 1) : word;
 }
@@ -57,17 +58,19 @@ void add(QueryPatterns& patterns, std::string_view letters, std::string name) {
   patterns.names.push_back(std::move(name));
 }
 
-void add_lines(QueryPatterns& patterns, const std::string& file, std::string_view bytes) {
+/// \param is_text  lines end at LF only, and all other bytes are part of a pattern
+void add_lines(QueryPatterns& patterns, const std::string& file, std::string_view bytes,
+               bool is_text) {
   std::uint64_t number = 0;
   while (!bytes.empty()) {
     ++number;
     const std::size_t end = std::min(bytes.find('\n'), bytes.size());
     std::string_view line = bytes.substr(0, end);
     bytes.remove_prefix(std::min(end + 1, bytes.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.ends_with('\r') && !is_text) line.remove_suffix(1);
     if (line.empty()) throw input_error(file, number, "an empty line", "a pattern");
-    const auto control = std::find_if(line.begin(), line.end(), [](char byte) {
-      return static_cast<unsigned char>(byte) < 0x20 || byte == 0x7f;
+    const auto control = std::find_if(line.begin(), line.end(), [&](char byte) {
+      return !is_text && (static_cast<unsigned char>(byte) < 0x20 || byte == 0x7f);
     });
     if (control != line.end())
       throw input_error(file, number, sortie::quoted(std::string_view(&*control, 1)),
@@ -87,13 +90,14 @@ void add_records(QueryPatterns& patterns, const std::string& file, std::span<con
     }
     add(patterns,
         {reinterpret_cast<const char*>(text.symbols.data()) + record.offset, record.length},
-        label_of(record, i));
+        label_of(record, i, false));
   }
 }
 
 /// Reads the patterns of the command line, in order, followed by those of a file ("": none): FASTA
 /// or FASTQ records if its first byte is '>' or '@', else one pattern per line. Line ends may be LF
-/// or CRLF, and the last one may be missing.
+/// or CRLF, and the last one may be missing. For texts, the file has one pattern of any bytes on each
+/// line, whatever its first byte is.
 /// \param policy  policy of the text; letters are mapped in the same way
 /// \throws Error (usage)  an empty pattern on the command line
 /// \throws Error (input)  no pattern, an empty one, or a control character in the file
@@ -112,10 +116,10 @@ QueryPatterns read_query_patterns(const HostContext& context, const std::vector<
     const std::string file = path == "-" ? "<stdin>" : path;
     const std::span<const char> content = bytes.span();
     if (content.empty()) throw input_error(file, 0, "an empty file", "at least one pattern");
-    if (content.front() == '>' || content.front() == '@') {
+    if (!policy.is_text() && (content.front() == '>' || content.front() == '@')) {
       add_records(patterns, file, content);
     } else {
-      add_lines(patterns, file, {content.data(), content.size()});
+      add_lines(patterns, file, {content.data(), content.size()}, policy.is_text());
     }
   }
   map_letters(policy, patterns.letters);
@@ -126,9 +130,9 @@ QueryPatterns read_query_patterns(const HostContext& context, const std::vector<
 /// Formats positions: RECORD:OFFSET if there are several records, else the offset alone.
 class PlaceWriter {
  public:
-  explicit PlaceWriter(const sequences::Text& text) : text_(text) {
+  PlaceWriter(const sequences::Text& text, bool is_text) : text_(text) {
     for (std::size_t i = 0; text.records.size() > 1 && i < text.records.size(); ++i) {
-      names_.push_back(label_of(text.records[i], i));
+      names_.push_back(label_of(text.records[i], i, is_text));
     }
   }
 
@@ -234,7 +238,7 @@ class Query {
   void write() {
     PhaseTimer timer(job_.context(), "write");
     WholeFile file(command_.output);
-    const PlaceWriter places(text_.text);
+    const PlaceWriter places(text_.text, description_.policy.is_text());
     const std::vector<std::uint64_t> begins = output_blocks();
     const int workers = threads_of(job_.context());
     std::vector<fmt::memory_buffer> buffers(static_cast<std::size_t>(workers));
@@ -318,8 +322,8 @@ void run_query(Job& job, const QueryCommand& command) {
   job.announce_output(command.output);
   const SuffixArrayDescription description = read_suffix_array_description(command.array);
   const IndexedText text =
-      read_indexed_text(job.reading_context(), command.text, description.policy);
-  require_same_text(job.reading_context(), description, command.text, text.text);
+      read_indexed_text(job.reading_context(), {&command.text, 1}, description.policy);
+  require_same_text(job.reading_context(), description, command.text, text);
   if (smallest_width_bytes(text.text.symbols.size()) == 4) {
     Query<std::uint32_t>(job, command, description, text).run();
   } else {
@@ -340,7 +344,8 @@ Command add_query_command(CLI::App& program) {
   add_common_options(*parser, command->common);
   parser
       ->add_option("TEXT", command->text,
-                   "The file that the suffix array was built from (-: standard input)")
+                   "The file that the suffix array was built from (-: standard input; several text "
+                   "files: @LIST)")
       ->required();
   parser->add_option("ARRAY", command->array, "The suffix array; ARRAY.json describes it")
       ->required();
@@ -348,8 +353,8 @@ Command add_query_command(CLI::App& program) {
       ->allow_extra_args(false);
   parser->add_option(
       "-f,--patterns", command->patterns,
-      "File of patterns: one per line, or FASTA or FASTQ; plain, gzip or zstd (-: standard "
-      "input)");
+      "File of patterns: one per line, or, of sequences, FASTA or FASTQ; plain, gzip or zstd (-: "
+      "standard input)");
   parser->add_option("-o,--output", command->output, "Write the lines to this file")
       ->capture_default_str();
   CLI::Option* count = parser->add_flag("-c,--count", command->count, "Only count the occurrences");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -28,6 +29,30 @@
 #include "sortie/suffix_array.hpp"
 
 namespace sortie::cli {
+
+TextPolicy SuffixArrayCommand::policy() const {
+  TextPolicy policy = {letter_case == "keep" ? sequences::Case::keep : sequences::Case::upper,
+                       sequences::parse_alphabet(alphabet),
+                       sequences::parse_ambiguity(ambiguous),
+                       reverse_complement,
+                       parse_input_format(input_format),
+                       field};
+  if (!policy.is_text()) return policy;
+  policy.letter_case = sequences::Case::keep;
+  const auto refuse = [&](std::string_view option) {
+    throw Error(ErrorKind::usage, fmt::format("found {} with --input {}, expected it for sequences "
+                                              "only",
+                                              option, input_format));
+  };
+  if (policy.alphabet != sequences::Alphabet::automatic) refuse("--alphabet");
+  if (policy.ambiguity != sequences::Ambiguity::keep) refuse("--ambiguous");
+  if (policy.reverse_complement) refuse("--reverse-complement");
+  return policy;
+}
+
+std::string SuffixArrayCommand::input() const {
+  return fmt::format("{}", fmt::join(inputs, " "));
+}
 
 int chosen_width_bytes(const SuffixArrayCommand& command, std::uint64_t symbols) {
   const int smallest = smallest_width_bytes(symbols);
@@ -199,7 +224,7 @@ class Indexing {
     if (path.empty()) return;
     const bool is_bwt = kind == ArrayKind::burrows_wheeler;
     if (command_.text && !is_bwt) return write_array_text(job_.context(), path, array);
-    const SuffixArraySource source{command_.input, command_.policy(), command_.max_context,
+    const SuffixArraySource source{command_.input(), command_.policy(), command_.max_context,
                                    &indexed_, text_checksum_};
     std::optional<std::uint64_t> primary;
     if (is_bwt) primary = std::find(suffixes_.begin(), suffixes_.end(), Pos{0}) - suffixes_.begin();
@@ -257,7 +282,8 @@ void choose_backend(Job& job, const SuffixArrayCommand& command) {
     return job.choose_backend(algorithm.backend,
                               fmt::format("{} runs only there", command.algorithm));
   }
-  const std::uint64_t symbols = estimated_symbols(command.input.c_str());
+  std::uint64_t symbols = 0;
+  for (const std::string& path : command.inputs) symbols += estimated_symbols(path.c_str());
   if (symbols == 0) return;  // a stream, whose length is not known
   // Reading: a compressed text on one thread, a plain one on all.
   const double reading = static_cast<double>(symbols) / 300e6;
@@ -269,13 +295,13 @@ void show_plan(Job& job, const SuffixArrayCommand& command) {
   if (command.plan.ranks == 0)
     throw Error(ErrorKind::usage, "found --dry-run, expected --ranks with it");
   std::uint64_t symbols = 0;
-  if (bench::GeneratorSpec::matches(command.input)) {
-    const bench::GeneratorSpec spec(command.input);
+  if (bench::GeneratorSpec::matches(command.input())) {
+    const bench::GeneratorSpec spec(command.input());
     if (spec.kind() != "dna") spec.unknown("gen:dna:N");
     spec.require_parameters(1, "gen:dna:N");
     symbols = spec.count(0);
   } else {
-    symbols = read_indexed_text(job.reading_context(), command.input, command.policy())
+    symbols = read_indexed_text(job.reading_context(), command.inputs, command.policy())
                   .text.symbols.size();
   }
   const int on_machine = rank_model(command.plan).ranks_on_machine;
@@ -304,7 +330,7 @@ void run_suffix_array(Job& job, const SuffixArrayCommand& command) {
   if (command.gpus > 0) choose_devices(job, command.common);
   choose_backend(job, command);
   const IndexedText indexed =
-      read_indexed_text(job.reading_context(), command.input, command.policy());
+      read_indexed_text(job.reading_context(), command.inputs, command.policy());
   if (smallest_width_bytes(indexed.text.symbols.size()) == 4) {
     Indexing<std::uint32_t>(job, command, indexed).run();
   } else {
@@ -339,9 +365,22 @@ Command add_suffix_array_command(CLI::App& program) {
       "files; --inverse, --documents, --text and --max-context are of one process.");
   add_common_options(*parser, command->common);
   parser
-      ->add_option("INPUT", command->input,
-                   "FASTA or FASTQ, plain, gzip or zstd; -: standard input")
+      ->add_option(
+          "INPUT", command->inputs,
+          "FASTA or FASTQ, or the files of --input, plain, gzip or zstd; -: standard input")
       ->required();
+  parser
+      ->add_option(
+          "--input", command->input_format,
+          "What INPUT is: fasta (or FASTQ); text: files of any bytes, which are kept, each "
+          "one document; jsonl: one document on each line. Of these, there may be several "
+          "files, and @LIST stands for the files that are named in LIST, one on each line. "
+          "Documents are records")
+      ->check(CLI::IsMember({"fasta", "text", "jsonl"}))
+      ->capture_default_str();
+  parser
+      ->add_option("--field", command->field, "JSONL: the field of the object that is the document")
+      ->capture_default_str();
   CLI::Option* output = parser->add_option(
       "-o,--output", command->output,
       "Write the positions, little-endian, and FILE.json that describes them (-: standard output)");

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "apps/cli/command.hpp"
 #include "apps/cli/ranks/rank_plan.hpp"
@@ -15,7 +16,9 @@ namespace sortie::cli {
 /// The command line of `sortie suffix-array`.
 struct SuffixArrayCommand {
   CommonOptions common;
-  std::string input;
+  std::vector<std::string> inputs;
+  std::string input_format = "fasta";
+  std::string field = "text";
   std::string output;
   std::string lcp;
   std::string bwt;
@@ -34,11 +37,10 @@ struct SuffixArrayCommand {
   int gpus = 0;          ///< logical devices; 0: one process or rank with one device
   RankPlanOptions plan;  ///< of --dry-run
 
-  [[nodiscard]] TextPolicy policy() const {
-    return {letter_case == "keep" ? sequences::Case::keep : sequences::Case::upper,
-            sequences::parse_alphabet(alphabet), sequences::parse_ambiguity(ambiguous),
-            reverse_complement};
-  }
+  /// \throws Error (usage) options of sequences for texts
+  [[nodiscard]] TextPolicy policy() const;
+  /// The input files, for messages and descriptions.
+  [[nodiscard]] std::string input() const;
   [[nodiscard]] std::array<const std::string*, 5> outputs() const {
     return {&output, &lcp, &bwt, &inverse, &documents};
   }

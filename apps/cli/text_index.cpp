@@ -26,6 +26,7 @@
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "sequences/fasta_text.hpp"
+#include "sortie/corpus.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::cli {
@@ -68,7 +69,18 @@ constexpr std::array formats = {
                 "to the record before it",
                 true}};
 
+/// In the order of InputFormat.
+constexpr std::array<std::string_view, 3> input_formats = {"fasta", "text", "jsonl"};
+
 }  // namespace
+
+InputFormat parse_input_format(std::string_view text) {
+  const auto found = std::ranges::find(input_formats, text);
+  if (found == input_formats.end())
+    throw Error(ErrorKind::usage, fmt::format("input: found {}, expected fasta, text or jsonl",
+                                              sortie::quoted(text)));
+  return static_cast<InputFormat>(found - input_formats.begin());
+}
 
 std::string described_array(ArrayKind kind, std::uint64_t count, int width_bytes,
                             const SuffixArraySource& source, std::optional<std::uint64_t> primary,
@@ -88,6 +100,9 @@ std::string described_array(ArrayKind kind, std::uint64_t count, int width_bytes
       {"reverse_complement", source.policy.reverse_complement},
       {"separator", sequences::Text::separator},
       {"text_checksum", source.text_checksum}};
+  if (source.policy.is_text())
+    description["input_format"] = input_formats.at(static_cast<std::size_t>(source.policy.input));
+  if (source.policy.input == InputFormat::jsonl) description["field"] = source.policy.field;
   if (source.max_context != 0) description["max_context"] = source.max_context;
   description[format.count] = count;
   if (width_bytes > 1) {
@@ -171,6 +186,11 @@ TextPolicy described_policy(const Members& members) {
   if (members.has("reverse_complement")) {
     policy.reverse_complement = members.get<bool>("reverse_complement", "true or false");
   }
+  if (members.has("input_format")) {
+    policy.input = parse_input_format(members.get<std::string>(
+        "input_format", "\"input_format\": fasta, text or jsonl", {"fasta", "text", "jsonl"}));
+  }
+  if (members.has("field")) policy.field = members.get<std::string>("field", "the name of a field");
   return policy;
 }
 
@@ -230,14 +250,54 @@ void apply_policy(const TextPolicy& policy, int threads, IndexedText& result,
   result.released = blocks.size();
 }
 
+/// Puts a separator behind each document but the last, which is found by its position only, since
+/// documents have all bytes.
+IndexedText read_documents(const HostContext& context, std::span<const std::string> paths,
+                           const TextPolicy& policy) {
+  texts::CorpusOptions options;
+  options.format = policy.input == InputFormat::jsonl ? texts::Format::jsonl : texts::Format::plain;
+  options.field = policy.field;
+  texts::Corpus corpus = texts::read_corpus(context, paths, options);
+  const PhaseTimer preparing(context, "prepare text", corpus.bytes.size());
+  IndexedText result;
+  result.alphabet = Alphabet::bytes;
+  std::vector<std::uint8_t>& symbols = result.text.symbols;
+  symbols = std::move(corpus.bytes);
+  const std::uint64_t documents = corpus.documents();
+  symbols.resize(symbols.size() + documents - std::min<std::uint64_t>(documents, 1));
+  result.text.records.resize(documents);
+  std::size_t file = corpus.files.size();
+  for (std::uint64_t i = documents; i-- > 0;) {
+    while (file == corpus.files.size() || corpus.files[file].first_document > i) --file;
+    sequences::Record& record = result.text.records[i];
+    record.offset = corpus.begins[i] + i;
+    record.length = corpus.begins[i + 1] - corpus.begins[i];
+    record.name = corpus.files[file].path;
+    if (corpus.lines[i] != 0) record.name += fmt::format(":{}", corpus.lines[i]);
+    if (record.length != 0)
+      std::memmove(symbols.data() + record.offset, symbols.data() + corpus.begins[i],
+                   record.length);
+    if (i != 0) symbols[record.offset - 1] = sequences::Text::separator;
+  }
+  result.separators = result.text.separators();
+  return result;
+}
+
 }  // namespace
 
-IndexedText read_indexed_text(const HostContext& context, const std::string& path,
+IndexedText read_indexed_text(const HostContext& context, std::span<const std::string> paths,
                               const TextPolicy& policy, sequences::SymbolBlocks* blocks) {
+  if (!policy.is_text() && paths.size() != 1)
+    throw Error(ErrorKind::usage,
+                fmt::format("found {} input files, expected one; --input text and --input jsonl "
+                            "take several",
+                            paths.size()));
+  const std::string& path = paths.front();
   IndexedText result;
   sequences::Text& text = result.text;
   HostContext reading = context;
   reading.memory_budget = 0;  // --max-memory is of the work space of the command's algorithm
+  if (policy.is_text()) return read_documents(reading, paths, policy);
   const sequences::ReadOptions options{policy.letter_case, policy.alphabet};
   if (blocks == nullptr) {
     text = sequences::read_fasta(reading, path, options);
@@ -383,6 +443,8 @@ SuffixArrayDescription read_suffix_array_description(const std::string& path) {
   description.width_bytes =
       members.get<int>("width_bits", "\"width_bits\": 32, 40 or 64", {32, 40, 64}) / 8;
   description.policy = described_policy(members);
+  if (description.policy.is_text())
+    description.letters = members.get<std::uint64_t>("letters", "a number of letters");
   if (members.has("max_context")) {
     description.max_context = members.get<std::uint64_t>("max_context", "a number of letters");
   }
@@ -394,11 +456,17 @@ SuffixArrayDescription read_suffix_array_description(const std::string& path) {
 }
 
 void require_same_text(const HostContext& context, const SuffixArrayDescription& description,
-                       const std::string& text_path, const sequences::Text& text) {
+                       const std::string& text_path, const IndexedText& indexed) {
+  const sequences::Text& text = indexed.text;
   const PhaseTimer timer(context, "check text", text.symbols.size());
   if (text.symbols.size() != description.symbols) {
     fail(description.path, fmt::format("a suffix array of {} symbols", description.symbols),
          fmt::format("{}, as {} has", text.symbols.size(), text_path));
+  }
+  // The bytes alone do not tell separators from bytes of documents.
+  if (description.policy.is_text() && indexed.letters() != description.letters) {
+    fail(description.path, fmt::format("a suffix array of {} letters", description.letters),
+         fmt::format("{}, as {} has", indexed.letters(), text_path));
   }
   if (description.text_checksum.empty()) return;
   const std::string sum =

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,13 +19,27 @@
 /// The files of an index: its text, and arrays of the text with their descriptions.
 namespace sortie::cli {
 
+/// What the input of an index is.
+enum class InputFormat {
+  fasta,  ///< FASTA or FASTQ
+  text,   ///< files that are one document each, of any bytes
+  jsonl,  ///< one document on each line
+};
+
+/// "fasta", "text" or "jsonl". \throws Error (usage)
+[[nodiscard]] InputFormat parse_input_format(std::string_view text);
+
 /// How the symbols of a file are converted to the text of an index. Patterns are converted
-/// likewise.
+/// likewise. Those of texts are kept as they are.
 struct TextPolicy {
   sequences::Case letter_case = sequences::Case::upper;
   sequences::Alphabet alphabet = sequences::Alphabet::automatic;
   sequences::Ambiguity ambiguity = sequences::Ambiguity::keep;
   bool reverse_complement = false;
+  InputFormat input = InputFormat::fasta;
+  std::string field = "text";  ///< of JSONL
+
+  [[nodiscard]] bool is_text() const { return input != InputFormat::fasta; }
 };
 
 /// A text and the positions of its separators.
@@ -44,11 +59,15 @@ struct IndexedText {
 };
 
 /// Reads a file with sequences::read_fasta() and applies the policy: case and alphabet, then the
-/// reverse complement, then ambiguous letters.
-/// \param blocks  if not null, receives the symbols packed, sealed, and the result has none
-/// \throws Error as read_fasta(); (input) the policy requires nucleotides and the text has other
-///         letters
-[[nodiscard]] IndexedText read_indexed_text(const HostContext& context, const std::string& path,
+/// reverse complement, then ambiguous letters. Of texts, reads files with texts::read_corpus(); each
+/// document is a record, named by its file and, in JSONL, its line.
+/// \param paths   FASTA: one
+/// \param blocks  if not null, receives the symbols packed, sealed, and the result has none; null
+///                for texts
+/// \throws Error as read_fasta() or read_corpus(); (input) the policy requires nucleotides and the
+///         text has other letters; (usage) several files of FASTA
+[[nodiscard]] IndexedText read_indexed_text(const HostContext& context,
+                                            std::span<const std::string> paths,
                                             const TextPolicy& policy,
                                             sequences::SymbolBlocks* blocks = nullptr);
 
@@ -107,6 +126,7 @@ void write_array_text(const HostContext& context, const std::string& path,
 struct SuffixArrayDescription {
   std::string path;  ///< file of the array
   std::uint64_t symbols = 0;
+  std::uint64_t letters = 0;
   int width_bytes = 4;
   TextPolicy policy;
   std::uint64_t max_context = 0;  ///< number of letters that determine the order; 0: all
@@ -124,7 +144,7 @@ struct SuffixArrayDescription {
 /// \param text_path  file name of the text for messages
 /// \throws Error (input) it was built from another text
 void require_same_text(const HostContext& context, const SuffixArrayDescription& description,
-                       const std::string& text_path, const sequences::Text& text);
+                       const std::string& text_path, const IndexedText& indexed);
 
 /// Reads the positions, plain or gzip.
 /// \param context  threads; report (phase "read array")

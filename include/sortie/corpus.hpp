@@ -213,6 +213,7 @@ class SORTIE_API CorpusStream {
 /// In JSONL, all bytes outside the field are kept, the escapes of kept characters, too, and lines
 /// without an object. Ranges are reduced to whole_characters() there.
 ///
+/// \param context as that of CorpusStream, for this pass
 /// \param corpus  after its first pass
 /// \param ranges  in offsets of the text: ascending, not overlapping. Those that go over the border
 ///                of documents count for each of them

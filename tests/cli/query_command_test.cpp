@@ -307,6 +307,36 @@ TEST_F(QueryCommand, RefusesPatternsThatAreNone) {
                "found standard input for the text and the patterns, expected at least one file");
 }
 
+// Texts are case-sensitive and keep all bytes; a pattern is what stands on a line.
+TEST_F(QueryCommand, FindsBytesOfTexts) {
+  write_file(path("a"), std::string("Band\0ana\r\n>Band\xff\xff", 18));
+  index_file(path("a"), {"--input", "text"});
+  write_file(path("p"), "an\n>B\nd\xff\xff\nAn\n\r\n");
+  EXPECT_THAT(found({"-f", path("p"), "-p", "a\r\n>"}),
+              ElementsAre("a\r", ">\t1\t7", "an\t3\t1,5,12", ">B\t1\t10", "d\xff\xff\t1\t14",
+                          "An\t0\t", "\r\t1\t8"));
+}
+
+TEST_F(QueryCommand, NamesDocumentsByFileAndLine) {
+  write_file(path("a.jsonl"), "{\"x\":\"\\u00e9t\\u00e9\"}\n\n{\"x\":\"\"}\n{\"x\":\"t\"}\n");
+  write_file(path("list"), path("a.jsonl") + "\n" + path("a.jsonl") + "\n");
+  index_file("@" + path("list"), {"--input", "jsonl", "--field", "x"});
+  const std::string a = path("a.jsonl");
+  EXPECT_THAT(found({"-p", "t", "-p", "\xc3\xa9"}),
+              ElementsAre("t\t4\t" + a + ":1:2," + a + ":4:0," + a + ":1:2," + a + ":4:0",
+                          "\xc3\xa9\t4\t" + a + ":1:0," + a + ":1:3," + a + ":1:0," + a + ":1:3"));
+}
+
+// The byte 0 of a document and a separator are the same byte.
+TEST_F(QueryCommand, TellsDocumentsFromOneDocumentOfTheSameBytes) {
+  write_file(path("a.jsonl"), "{\"text\":\"a\"}\n{\"text\":\"b\"}\n");
+  index_file(path("a.jsonl"), {"--input", "jsonl"});
+  write_file(path("a.jsonl"), "{\"text\":\"a\\u0000b\"}\n");
+  expect_error(query({"-p", "a"}), 1,
+               path("text.sa") + ": found a suffix array of 2 letters, expected 3, as " +
+                   path("a.jsonl") + " has");
+}
+
 TEST_F(QueryCommand, LeavesNoFileWhereItFails) {
   index(">x\nBANANA\n");
   write_file(path("text.sa"), "");

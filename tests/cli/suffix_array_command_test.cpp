@@ -377,5 +377,38 @@ TEST_F(SuffixArrayCommand, DescribesNamesThatAreNotUtf8) {
             "caf\xef\xbf\xbd");
 }
 
+TEST_F(SuffixArrayCommand, TakesTextsAsTheyAre) {
+  write_file(path("a"), "Ba\nna");
+  write_file(path("b"), "aB");
+  const Result result = run({"suffix-array", path("a"), path("b"), "--input", "text", "-o",
+                             path("sa"), "--verify", "--documents", path("documents")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("2 records, 7 letters (bytes)"));
+  EXPECT_THAT(positions(read_file(path("sa")), 4), ElementsAre(5, 2, 7, 0, 4, 1, 6, 3));
+  EXPECT_THAT(positions(read_file(path("documents")), 4), ElementsAre(0, 0, 1, 0, 0, 0, 1, 0));
+  const auto description = nlohmann::json::parse(read_file(path("sa.json")));
+  EXPECT_EQ(description["input_format"], "text");
+  EXPECT_EQ(description["case"], "keep");
+  EXPECT_EQ(description["records"][1]["name"], path("b"));
+}
+
+TEST_F(SuffixArrayCommand, RefusesWhatIsOfSequencesOnlyForTexts) {
+  write_file(path("a"), "text");
+  const auto refused = [&](std::vector<std::string> options, const std::string& message) {
+    options.insert(options.begin(), {"suffix-array", path("a"), "-o", path("sa")});
+    expect_error(run(options), 2, message);
+  };
+  refused({"--input", "text", "--ambiguous", "unify"},
+          "found --ambiguous with --input text, expected it for sequences only");
+  refused({"--input", "jsonl", "--reverse-complement"},
+          "found --reverse-complement with --input jsonl, expected it for sequences only");
+  refused({path("b")},
+          "found 2 input files, expected one; --input text and --input jsonl take several");
+  const Result broken = run({"suffix-array", path("a"), "-o", path("sa"), "--input", "jsonl"});
+  EXPECT_EQ(broken.exit_code, 1);
+  EXPECT_THAT(broken.err, HasSubstr(path("a") + ":1: found broken JSON ("));
+  EXPECT_THAT(names(), ElementsAre("a"));
+}
+
 }  // namespace
 }  // namespace sortie::test

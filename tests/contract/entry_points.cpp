@@ -11,6 +11,7 @@
 #include "core/files/checksum.hpp"
 #include "matrices/generators.hpp"
 #include "sortie/burrows_wheeler.hpp"
+#include "sortie/corpus.hpp"
 #include "sortie/documents.hpp"
 #include "sortie/fasta.hpp"
 #include "sortie/galerkin.hpp"
@@ -413,6 +414,31 @@ std::vector<EntryPoint> rows_of_suffix_arrays() {
              return hash(sequences::read_fasta(context, operands().sequence_file).symbols);
            },
        .phases = {"read"},
+       .own_threads = true},
+      {.name = "read_corpus",
+       .call =
+           [](const Context& context) {
+             return hash(texts::read_corpus(context, {&operands().sequence_file, 1}).bytes);
+           },
+       .phases = {"read corpus"},
+       .own_threads = true},
+      {.name = "CorpusStream",
+       .call =
+           [](const Context& context) {
+             texts::CorpusStream corpus(context, {&operands().sequence_file, 1});
+             corpus.pass({});
+             return corpus.files()[0].checksum;
+           },
+       .phases = {"read corpus"},
+       .own_threads = true},
+      {.name = "write_cleaned_corpus",
+       .call =
+           [](const Context& context) {
+             texts::CorpusStream corpus({}, {&operands().sequence_file, 1});
+             corpus.pass({});
+             return texts::write_cleaned_corpus(context, corpus, {}, "/dev/null").documents;
+           },
+       .phases = {"read corpus"},
        .own_threads = true},
       {.name = "suffix array",
        .call =

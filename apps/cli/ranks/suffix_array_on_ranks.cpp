@@ -38,6 +38,7 @@ void require_rank_options(const SuffixArrayCommand& command) {
   if (command.text) refuse("--text", "an array of binary numbers");
   if (command.max_context != 0) refuse("--max-context", "the order of all letters");
   if (command.algorithm != "auto") refuse("--algorithm " + command.algorithm, "auto");
+  if (command.policy().is_text()) refuse("--input " + command.input_format, "fasta");
   if (command.gpus > 0) refuse("--gpus", "one device for each rank");
   for (const std::string* path : command.outputs()) {
     if (!path->empty() && is_stream(*path))
@@ -61,7 +62,7 @@ struct ReadText {
   void read(Job& job, const SuffixArrayCommand& command) {
     const HostContext context = job.reading_context();
     indexed =
-        read_indexed_text(context, command.input, command.policy(), is_packed ? &blocks : nullptr);
+        read_indexed_text(context, command.inputs, command.policy(), is_packed ? &blocks : nullptr);
     if (command.any_output().empty()) return;
     checksum = is_packed ? blocks.checksum(threads_of(context))
                          : checksum_of(threads_of(context), indexed.text.symbols);
@@ -157,7 +158,8 @@ class RankIndexing {
           "checksum");
     write(command_.lcp, ArrayKind::lcp, std::as_const(share_.lcp), width_bytes_, "lcp_checksum");
     write(command_.bwt, ArrayKind::burrows_wheeler, std::as_const(share_.bwt), 1, "bwt_checksum");
-    const SuffixArraySource source{command_.input, command_.policy(), 0, &indexed_, text_.checksum};
+    const SuffixArraySource source{command_.input(), command_.policy(), 0, &indexed_,
+                                   text_.checksum};
     std::vector<ArrayFile*> prepared;
     for (const Written& written : files) {
       written.file->prepare([&] {
