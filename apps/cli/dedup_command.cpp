@@ -231,10 +231,12 @@ void run_dedup(Job& job, const DedupCommand& given) {
   options.state_file = state_path_of(command);
   options.plan_only = command.dry_run;
   options.announce = [&](const DeduplicationPlan& plan) { job.say(describe(plan)); };
-  // An eighth of the budget is for the blocks that are read, which are small enough for large
-  // documents to fit, too.
+  // A quarter to an eighth of the budget is for the blocks that are read, which are small enough for
+  // large documents to fit, too: each thread holds three blocks of the size of its document.
+  constexpr std::uint64_t usual_reading = std::uint64_t{256} << 20;
   HostContext reading = job.context();
-  reading.memory_budget /= 8;
+  reading.memory_budget =
+      std::min(reading.memory_budget / 4, std::max(reading.memory_budget / 8, usual_reading));
   if (reading.memory_budget != 0) {
     command.corpus.block_bytes =
         std::clamp<std::size_t>(reading.memory_budget / 64, 4096, command.corpus.block_bytes);
