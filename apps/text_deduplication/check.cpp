@@ -90,10 +90,10 @@ void check_duplicates(const HostContext& context, std::span<const std::uint8_t> 
       // One after the other, those that equal the first one are brought together.
       for (auto rest = std::span(all.offsets).subspan(begin, end - begin); !rest.empty();) {
         const auto unequal =
-            std::ranges::partition(rest, [&, first = rest[0]](std::uint64_t offset) {
+            std::partition(rest.begin(), rest.end(), [&, first = rest[0]](std::uint64_t offset) {
               return std::memcmp(&text[first], &text[offset], options.min_length) == 0;
             });
-        const std::size_t equal = rest.size() - unequal.size();
+        const auto equal = static_cast<std::size_t>(unequal - rest.begin());
         mark_equal(rest.first(equal), options, other_begin_of(begins, options), marks);
         rest = rest.subspan(equal);
       }

@@ -120,7 +120,7 @@ std::uint64_t AnchorGroups::match_first(std::vector<Member>& members) {
     const Member member = members[i];
     const Anchor both = clipped(member, first.anchor.least, first.anchor.most).anchor;
     Anchor equal = both;
-    if (both.has_windows()) {
+    if (both.has_windows() && first.at != member.at) {
       const std::uint64_t after = common_after(first.at, member.at, shape_.window - both.least);
       equal.least = std::max(both.least, static_cast<std::uint32_t>(shape_.window - after));
       if (equal.has_windows()) {

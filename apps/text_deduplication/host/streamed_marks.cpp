@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "apps/text_deduplication/host/anchor_groups.hpp"
 #include "apps/text_deduplication/host/anchors.hpp"
+#include "apps/text_deduplication/host/byte_hash.hpp"
 #include "apps/text_deduplication/host/hash_counts.hpp"
 #include "apps/text_deduplication/host/sorted_groups.hpp"
 #include "apps/text_deduplication/host/state_file.hpp"
@@ -31,23 +33,31 @@ std::uint64_t bin_of(std::uint64_t hash) {
   return hash >> (64 - bin_bits);
 }
 
-/// What anchors take: their number, and the bytes of their windows with the packed anchor before.
+/// What anchors take in a pool.
 struct Need {
   std::uint64_t anchors = 0;
-  std::uint64_t bytes = 0;
+  std::uint64_t contents = 0;  ///< different bytes of their windows
+  std::uint64_t bytes = 0;     ///< of both
 
   Need& operator+=(const Need& other) {
     anchors += other.anchors;
+    contents += other.contents;
     bytes += other.bytes;
     return *this;
   }
 };
 
-/// Bytes of an anchor's record: one or two words, and the windows. Divisible by 8, so that all records
-/// are aligned.
-std::uint64_t record_bytes(const Anchor& anchor, const AnchorShape& shape) {
-  const std::uint64_t words = anchor.repeats == 1 ? 1 : 2;
-  return (sizeof(std::uint64_t) * words + anchor.period + shape.window + 6) / 8 * 8;
+/// Number of bytes of all windows of an anchor, once.
+std::uint64_t content_bytes(const Anchor& anchor, const AnchorShape& shape) {
+  return anchor.period - 1 + shape.window;
+}
+/// Bytes of these and their number, in whole words.
+std::uint64_t content_record_bytes(const Anchor& anchor, const AnchorShape& shape) {
+  return (sizeof(std::uint64_t) + content_bytes(anchor, shape) + 7) / 8 * 8;
+}
+/// Bytes of an anchor's record: the place of its content, the packed anchor, and its repeats.
+std::uint64_t anchor_record_bytes(const Anchor& anchor) {
+  return sizeof(std::uint64_t) * (anchor.repeats == 1 ? 2 : 3);
 }
 
 /// The anchors of a stream, with their bytes.
@@ -143,7 +153,7 @@ class StreamedAnchors {
   std::size_t other_file_;
 };
 
-/// Records of anchors, filled by several threads.
+/// Anchors, filled by several threads. Anchors whose windows have the same bytes share them.
 class AnchorPool {
  public:
   /// \param part_bytes  workers take parts of as many bytes for small records, so that at most 1/32
@@ -154,34 +164,28 @@ class AnchorPool {
         capacity_(most.bytes),
         bytes_(allocate_array<std::uint8_t>(most.bytes)),
         items_(most.anchors),
-        parts_(static_cast<std::size_t>(workers)) {}
+        slots_(slots_of(most)),
+        contents_(allocate_array<std::uint64_t>(slots_)),
+        parts_(static_cast<std::size_t>(workers)) {
+    std::fill_n(contents_.get(), slots_, 0);
+  }
+
+  /// Elements of the table of contents.
+  [[nodiscard]] static std::uint64_t slots_of(const Need& most) {
+    return std::bit_ceil(most.contents + most.contents / 2 + 1);
+  }
 
   void add(int worker, std::uint64_t hash, const Anchor& anchor, const std::uint8_t* at) {
-    Part& part = parts_[static_cast<std::size_t>(worker)];
-    const std::uint64_t size = record_bytes(anchor, shape_);
-    std::uint64_t begin = part.begin;
-    if (size > part_bytes_ / 32) {
-      begin = used_.fetch_add(size);
-    } else {
-      if (part.end - begin < size) {
-        begin = used_.fetch_add(part_bytes_);
-        part.end = begin + part_bytes_;
-      }
-      part.begin = begin + size;
-    }
+    const std::uint64_t content = content_of(worker, anchor, at - anchor.most);
     const std::uint64_t index = count_.fetch_add(1, std::memory_order_relaxed);
-    if (begin + size > capacity_ || index >= items_.size) throw Full{};
-    std::uint8_t* record = bytes_.get() + begin;
-    const auto put = [&](PackedAnchor packed) {
-      std::memcpy(record, &packed.word, sizeof(packed.word));
-      record += sizeof(packed.word);
-    };
+    if (index >= items_.size) throw Full{};
     const bool is_repeated = anchor.repeats != 1;
-    if (is_repeated) put(PackedAnchor::of_repeated(anchor.repeats));
-    put(PackedAnchor::of(anchor));
-    std::memcpy(record, at - anchor.most, anchor.period - 1 + shape_.window);
+    const std::uint64_t record = take(worker, anchor_record_bytes(anchor));
+    put(record, content);
+    put(record + 8, PackedAnchor::of(anchor).word);
+    if (is_repeated) put(record + 16, anchor.repeats);
     items_.hashes[index] = hash;
-    items_.values[index] = begin | (is_repeated ? repeated_bit : 0);
+    items_.values[index] = record | (is_repeated ? repeated_bit : 0);
   }
 
   /// More anchors than there is memory for.
@@ -194,16 +198,10 @@ class AnchorPool {
   }
   [[nodiscard]] static bool is_repeated(std::uint64_t value) { return (value & repeated_bit) != 0; }
   [[nodiscard]] Member member_of(std::uint64_t value) const {
-    const std::uint8_t* record = bytes_.get() + (value & ~repeated_bit);
-    const auto get = [&] {
-      PackedAnchor packed;
-      std::memcpy(&packed.word, record, sizeof(packed.word));
-      record += sizeof(packed.word);
-      return packed;
-    };
-    const std::uint64_t repeats = is_repeated(value) ? get().number() : 1;
-    const Anchor anchor = get().anchor(repeats);
-    return {record + anchor.most, anchor};
+    const std::uint64_t record = value & ~repeated_bit;
+    const std::uint64_t repeats = is_repeated(value) ? get(record + 16) : 1;
+    const Anchor anchor = PackedAnchor{get(record + 8)}.anchor(repeats);
+    return {bytes_.get() + get(record) + sizeof(std::uint64_t) + anchor.most, anchor};
   }
 
  private:
@@ -215,11 +213,70 @@ class AnchorPool {
     std::uint64_t end = 0;
   };
 
+  [[nodiscard]] std::uint64_t get(std::uint64_t offset) const {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes_.get() + offset, sizeof(word));
+    return word;
+  }
+  void put(std::uint64_t offset, std::uint64_t word) {
+    std::memcpy(bytes_.get() + offset, &word, sizeof(word));
+  }
+
+  /// The offset of as many unused bytes.
+  std::uint64_t take(int worker, std::uint64_t size) {
+    Part& part = parts_[static_cast<std::size_t>(worker)];
+    std::uint64_t begin = part.begin;
+    if (size > part_bytes_ / 32) {
+      begin = used_.fetch_add(size, std::memory_order_relaxed);
+    } else {
+      if (part.end - begin < size) {
+        begin = used_.fetch_add(part_bytes_, std::memory_order_relaxed);
+        part.end = begin + part_bytes_;
+      }
+      part.begin = begin + size;
+    }
+    if (begin + size > capacity_) throw Full{};
+    return begin;
+  }
+
+  /// The record with the bytes of the anchor's windows, their number before them. A slot of the
+  /// table has the offset of a record, in words, plus one, above 16 bits of the hash; or 0.
+  std::uint64_t content_of(int worker, const Anchor& anchor, const std::uint8_t* bytes) {
+    constexpr int tag_bits = 16;
+    const std::uint64_t size = content_bytes(anchor, shape_);
+    const std::uint64_t hash = hash_of(bytes, size);
+    const std::uint64_t tag = hash >> (64 - tag_bits);
+    std::uint64_t own = 0;  // the slot's value, once the bytes are in the pool
+    const auto place_of = [](std::uint64_t slot) { return ((slot >> tag_bits) - 1) * 8; };
+    for (std::uint64_t probe = 0; probe < slots_; ++probe) {
+      const std::atomic_ref<std::uint64_t> slot(contents_[(hash + probe) & (slots_ - 1)]);
+      std::uint64_t found = slot.load(std::memory_order_acquire);
+      if (found == 0) {
+        if (own == 0) {
+          const std::uint64_t record = take(worker, content_record_bytes(anchor, shape_));
+          put(record, size);
+          std::memcpy(bytes_.get() + record + sizeof(std::uint64_t), bytes, size);
+          own = (record / 8 + 1) << tag_bits | tag;
+        }
+        if (slot.compare_exchange_strong(found, own, std::memory_order_acq_rel))
+          return place_of(own);
+      }
+      if ((found & ((1U << tag_bits) - 1)) != tag) continue;
+      const std::uint64_t record = place_of(found);
+      if (get(record) == size &&
+          std::memcmp(bytes_.get() + record + sizeof(std::uint64_t), bytes, size) == 0)
+        return record;
+    }
+    throw Full{};
+  }
+
   AnchorShape shape_;
   std::uint64_t part_bytes_;
   std::uint64_t capacity_;
   HostArray<std::uint8_t> bytes_;
   HashedValues items_;
+  std::uint64_t slots_;
+  HostArray<std::uint64_t> contents_;
   std::vector<Part> parts_;  ///< of the workers
   std::atomic<std::uint64_t> used_ = 0;
   std::atomic<std::uint64_t> count_ = 0;
@@ -242,8 +299,6 @@ struct StreamedMarks::Work {
 
   static constexpr std::uint64_t counts_share = 8;  ///< of the memory
   static constexpr std::uint64_t passages_share = 16;
-  /// Beside the record of an anchor: hash, value, and what may be found of it for the report.
-  static constexpr std::uint64_t bytes_of_anchor = 16 + sizeof(FirstWindows);
 
   Context context;
   CorpusStream& corpus;
@@ -262,6 +317,8 @@ struct StreamedMarks::Work {
 
   void scan() {
     const PhaseTimer timer(context, "count anchors");
+    // Bytes of windows that were met before; takes less than the pools later.
+    HashCounts contents(std::max<std::uint64_t>(memory / counts_share, sizeof(std::uint64_t)));
     std::vector<std::vector<Need>> of_workers(static_cast<std::size_t>(corpus.workers()),
                                               std::vector<Need>(bins));
     anchors.visit(
@@ -269,13 +326,18 @@ struct StreamedMarks::Work {
           for (std::uint64_t i = block.continues ? 1 : 0; i < block.documents(); ++i)
             begins.push_back(block.first_byte + block.begins[i]);
         },
-        [&](int worker, std::uint64_t hash, const Anchor& anchor, const std::uint8_t*) {
+        [&](int worker, std::uint64_t hash, const Anchor& anchor, const std::uint8_t* at) {
           const int before = counts.add(hash);
           if (anchor.repeats > 1) counts.add(hash);
+          const std::uint64_t content = hash_of(at - anchor.most, content_bytes(anchor, shape));
+          const bool is_new = contents.add(content) == 0;
           if (before == 0 && anchor.repeats == 1) return;
-          // With the second one, the first one is needed, whose record is about as large.
-          const std::uint64_t added = before == 1 ? 2 : 1;
-          of_workers[worker][bin_of(hash)] += {added, added * record_bytes(anchor, shape)};
+          // With the second one, the first one is needed, whose windows are about as long.
+          Need need{1, is_new ? 1U : 0U, 0};
+          if (before == 1) need += {1, 1, 0};
+          need.bytes = need.anchors * anchor_record_bytes(anchor) +
+                       need.contents * content_record_bytes(anchor, shape);
+          of_workers[worker][bin_of(hash)] += need;
         });
     begins.push_back(corpus.text_bytes());
     for (const std::vector<Need>& of_worker : of_workers)
@@ -295,12 +357,16 @@ struct StreamedMarks::Work {
     Need need;
     for (std::uint64_t bin = first; bin < end; ++bin) need += needs[bin];
     need.anchors = static_cast<std::uint64_t>(slack * static_cast<double>(need.anchors)) + 64;
+    need.contents = static_cast<std::uint64_t>(slack * static_cast<double>(need.contents)) + 64;
     need.bytes = static_cast<std::uint64_t>(slack * static_cast<double>(need.bytes)) +
                  2 * part_bytes() * static_cast<std::uint64_t>(corpus.workers());
     return need;
   }
+  /// Of the pool: records, hashes and values, the table of contents; and what is found for the report.
   [[nodiscard]] static std::uint64_t bytes_of(const Need& need) {
-    return need.bytes + need.anchors * bytes_of_anchor;
+    return need.bytes + need.anchors * 2 * sizeof(std::uint64_t) +
+           AnchorPool::slots_of(need) * sizeof(std::uint64_t) +
+           need.contents * sizeof(FirstWindows);
   }
 
   /// The end of the most bins from `first` on that fit into memory.
