@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/text_deduplication/host/streamed_marks.hpp"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -282,6 +284,15 @@ class AnchorPool {
   std::atomic<std::uint64_t> count_ = 0;
 };
 
+/// Returns what the threads of a pass have freed to the system. Each pass has new threads, whose
+/// allocations the C library keeps apart: without this, 8 passes over 136 MB in 100 MB of memory
+/// ended with 167 MB.
+void give_back_memory() {
+#ifdef __GLIBC__
+  ::malloc_trim(0);
+#endif
+}
+
 }  // namespace
 
 struct StreamedMarks::Work {
@@ -448,6 +459,7 @@ struct StreamedMarks::Work {
     double slack = usual_slack;
     while (done.bins < bins) {
       const std::uint64_t end = end_of_pass(done.bins, slack);
+      give_back_memory();
       AnchorPool pool(need_of(done.bins, end, slack), corpus.workers(), part_bytes(), shape);
       if (!collect(done.bins, end, pool)) {
         slack *= 1.5;
