@@ -231,8 +231,8 @@ void run_dedup(Job& job, const DedupCommand& given) {
   options.state_file = state_path_of(command);
   options.plan_only = command.dry_run;
   options.announce = [&](const DeduplicationPlan& plan) { job.say(describe(plan)); };
-  // A quarter to an eighth of the budget is for the blocks that are read, which are small enough for
-  // large documents to fit, too: each thread holds three blocks of the size of its document.
+  // A quarter to an eighth of the budget is for the blocks that are read, which are small enough
+  // for large documents to fit, too: each thread holds three blocks of the size of its document.
   constexpr std::uint64_t usual_reading = std::uint64_t{256} << 20;
   HostContext reading = job.context();
   reading.memory_budget =
@@ -269,7 +269,7 @@ void run_dedup(Job& job, const DedupCommand& given) {
       windows.other_corpus = corpus.files()[options.other_file].first_document;
     check_duplicates(job.host_context(), found.text(), found.begins, windows, found.result);
   }
-  found.bytes_.reset();
+  found.storage.reset();
   write_outputs(job, command, found, corpus);
   if (!options.state_file.empty()) std::filesystem::remove(options.state_file);
   report_figures(job, command, found, seconds);

@@ -54,7 +54,7 @@ void mark_equal(std::span<std::uint64_t> offsets, const DeduplicationOptions& op
   const bool in_both = offsets.front() < other_begin && offsets.back() >= other_begin;
   if (offsets.size() == 1 || (options.has_other_corpus() && !in_both)) return;
   marks.duplicate_windows += offsets.size();
-  if (options.protect_first) marks.protected_.set(offsets[0], offsets[0]);
+  if (options.protect_first) marks.kept.set(offsets[0], offsets[0]);
   for (const std::uint64_t offset : offsets.subspan(options.keep == Keep::first ? 1 : 0))
     marks.removed.set(offset, offset);
 }
@@ -78,7 +78,7 @@ void check_duplicates(const HostContext& context, std::span<const std::uint8_t> 
   const std::uint64_t passes = windows / (budget.left() - bytes_of_marks) + 1;
   DuplicateMarks marks;
   marks.removed = OffsetBits(text.size());
-  if (options.protect_first) marks.protected_ = OffsetBits(text.size());
+  if (options.protect_first) marks.kept = OffsetBits(text.size());
   Context sorting;
   sorting.threads = context.threads;
   sorting.backend = Backend::host;

@@ -40,33 +40,33 @@ class TextLoader {
                    .pass = [&](int, const CorpusBlock& block) { append(block); },
                    .finish = {}});
     } catch (const TooLarge&) {
-      into_.bytes_.reset();
-      into_.text_size_ = 0;
+      into_.storage.reset();
+      into_.text_size = 0;
       into_.begins = {0};
       return false;
     }
-    into_.begins.push_back(into_.text_size_);
+    into_.begins.push_back(into_.text_size);
     return true;
   }
 
  private:
   void append(const CorpusBlock& block) {
     for (std::uint64_t i = block.continues ? 1 : 0; i < block.documents(); ++i)
-      into_.begins.push_back(into_.text_size_ + block.begins[i]);
-    const std::uint64_t size = into_.text_size_ + block.bytes.size();
+      into_.begins.push_back(into_.text_size + block.begins[i]);
+    const std::uint64_t size = into_.text_size + block.bytes.size();
     if (size > most_) throw TooLarge{};
     if (size > capacity_) {
       // The C library moves the pages of large blocks without copying them, and pages that are not
       // used take no memory.
       capacity_ = std::min(std::max(size, capacity_ + capacity_ / 2), most_);
-      void* const larger = std::realloc(into_.bytes_.get(), capacity_);
+      void* const larger = std::realloc(into_.storage.get(), capacity_);
       if (larger == nullptr) throw TooLarge{};
-      static_cast<void>(into_.bytes_.release());
-      into_.bytes_.reset(static_cast<std::uint8_t*>(larger));
+      static_cast<void>(into_.storage.release());
+      into_.storage.reset(static_cast<std::uint8_t*>(larger));
     }
     if (!block.bytes.empty())
-      std::memcpy(into_.bytes_.get() + into_.text_size_, block.bytes.data(), block.bytes.size());
-    into_.text_size_ = size;
+      std::memcpy(into_.storage.get() + into_.text_size, block.bytes.data(), block.bytes.size());
+    into_.text_size = size;
   }
 
   CorpusDeduplication& into_;
@@ -97,14 +97,14 @@ void fill_excerpts(std::span<const std::uint8_t> bytes, std::uint64_t offset,
 
 void find_in_memory(const Context& context, CorpusDeduplication& all,
                     const CorpusDeduplicationOptions& options, DeduplicationOptions windows) {
-  all.plan.text_bytes = all.text_size_;
+  all.plan.text_bytes = all.text_size;
   all.plan.documents = all.begins.size() - 1;
   Context rest = context;
-  if (rest.memory_budget != 0) rest.memory_budget -= all.text_size_;
+  if (rest.memory_budget != 0) rest.memory_budget -= all.text_size;
   const host::MarkingPlan marking =
-      host::plan_marking(rest, all.text_size_, all.plan.documents, windows);
+      host::plan_marking(rest, all.text_size, all.plan.documents, windows);
   all.plan.passes = marking.passes;
-  all.plan.memory = all.text_size_ + all.begins.size() * sizeof(std::uint64_t) + marking.memory;
+  all.plan.memory = all.text_size + all.begins.size() * sizeof(std::uint64_t) + marking.memory;
   if (options.announce) options.announce(all.plan);
   if (options.plan_only) return;
   all.result = find_duplicates(rest, all.text(), all.begins, windows);
@@ -134,7 +134,7 @@ void find_in_stream(const Context& context, CorpusStream& corpus, CorpusDeduplic
   const std::uint64_t other_begin = other_begin_of(all.begins, windows);
   std::vector<ByteRange> ranges = marked_ranges(marks, windows.min_length, other_begin);
   marks.removed = {};
-  marks.protected_ = {};
+  marks.kept = {};
   const std::vector<ByteRange> whole = ranges;
   const std::vector<Passage> passages = result_of(marks, all.begins, windows, {}).passages;
   all.excerpts = empty_excerpts(passages);

@@ -85,8 +85,8 @@ struct FirstWindows {
 
 /// The result of a backend.
 struct DuplicateMarks {
-  OffsetBits removed;     ///< windows whose bytes are removed
-  OffsetBits protected_;  ///< first occurrences, whose bytes are kept; empty unless wanted
+  OffsetBits removed;  ///< windows whose bytes are removed
+  OffsetBits kept;     ///< first occurrences, whose bytes are kept; empty unless wanted
   std::uint64_t duplicate_windows = 0;
   PowerHistogram copies{};
   std::vector<FirstWindows> first_windows;  ///< in no particular order

@@ -49,8 +49,8 @@ std::vector<ByteRange> difference(const std::vector<ByteRange>& ranges,
 std::vector<ByteRange> marked_ranges(const DuplicateMarks& marks, std::uint64_t window,
                                      std::uint64_t other_begin) {
   std::vector<ByteRange> ranges = bytes_of(marks.removed, window, other_begin);
-  if (marks.protected_.empty()) return ranges;
-  return difference(ranges, bytes_of(marks.protected_, window, other_begin));
+  if (marks.kept.empty()) return ranges;
+  return difference(ranges, bytes_of(marks.kept, window, other_begin));
 }
 
 void clip_in_document(std::span<const std::uint8_t> bytes, std::uint64_t offset,

@@ -20,8 +20,8 @@
 /// Exact deduplication of texts: passages of at least L bytes that occur more than once.
 ///
 /// A window is the L bytes from an offset on, within one document. Two occurrences of a window may
-/// overlap. A window that occurs more than once is a duplicate; the occurrence with the least offset
-/// is its first one.
+/// overlap. A window that occurs more than once is a duplicate; the occurrence with the least
+/// offset is its first one.
 namespace sortie::texts {
 
 /// Which bytes are removed.
@@ -52,7 +52,8 @@ struct DeduplicationOptions {
   /// document, is removed as well if it has fewer bytes.
   std::uint64_t min_island = 0;
   /// Documents from this number on are another corpus. Then all windows that occur in both corpora
-  /// are duplicates, and no others. Requires Keep::none. Windows must not cross the border between the corpora.
+  /// are duplicates, and no others. Requires Keep::none. Windows must not cross the border between
+  /// the corpora.
   std::uint64_t other_corpus = std::numeric_limits<std::uint64_t>::max();
 
   [[nodiscard]] bool has_other_corpus() const {
@@ -105,15 +106,17 @@ struct Deduplication {
 ///
 /// Each window is represented by one of its k-grams, the one with the least hash (its anchor), so
 /// that equal windows have equal anchors at equal places. Neighbouring windows share anchors: there
-/// are about 2/(L-k+2) of them a byte. Anchors are sorted by another hash. Those that are equal are
-/// compared to the left and to the right, which decides for all their windows at once.
+/// are about 2/(L-k+2) of them a byte, where k is half of L up to 24. Anchors are sorted by another
+/// hash. Those that are equal are compared to the left and to the right, which decides for all their
+/// windows at once.
 ///
 /// Complexity: O(n + d) expected, for d bytes in duplicates and in windows with equal anchors.
 /// Memory: n/8 bytes for one bit per offset, twice with `protect_first`; 32 bytes per anchor (L =
-/// 100: 0.9 n) in one or, within the memory budget, several passes; 16 bytes for each pair of
+/// 100: 0.8 n) in one or, within the memory budget, several passes; 24 bytes for each pair of
 /// equal anchors.
-/// Source: Roberts, Hayes, Hunt, Mount, Yorke: Reducing storage requirements for biological sequence
-/// comparison (Bioinformatics 2004), minimizers; Schleimer, Wilkerson, Aiken: Winnowing (SIGMOD 2003).
+/// Source: Roberts, Hayes, Hunt, Mount, Yorke: Reducing storage requirements for biological
+/// sequence comparison (Bioinformatics 2004), minimizers; Schleimer, Wilkerson, Aiken: Winnowing
+/// (SIGMOD 2003).
 [[nodiscard]] SORTIE_API Deduplication find_duplicates(const Context& context,
                                                        std::span<const std::uint8_t> text,
                                                        std::span<const std::uint64_t> begins,
@@ -146,29 +149,31 @@ struct CorpusDeduplication {
   DeduplicationPlan plan;
   Deduplication result;
   std::vector<std::uint64_t> begins = {0};  ///< of the documents; then the size of the text
-  std::vector<std::string> excerpts;        ///< first bytes of the passages
+  std::vector<std::string> excerpts;        ///< first bytes of the passages, at most 200
   std::uint64_t resumed_passes = 0;         ///< read from the state file
-  std::span<const std::uint8_t> text() const { return {bytes_.get(), text_size_}; }
 
   struct Free {
     void operator()(std::uint8_t* bytes) const { std::free(bytes); }
   };
-  std::unique_ptr<std::uint8_t, Free> bytes_;  ///< null unless the plan is in_memory
-  std::uint64_t text_size_ = 0;
+  std::unique_ptr<std::uint8_t, Free> storage;  ///< of the text; null unless the plan is in_memory
+  std::uint64_t text_size = 0;                  ///< bytes in it
+
+  [[nodiscard]] std::span<const std::uint8_t> text() const { return {storage.get(), text_size}; }
 };
 
-/// Finds duplicates of a corpus. If its text takes more than two thirds of the memory budget, it is read several times.
-/// Passes over a part of the anchors, by their hash, keep the bytes of these anchors' windows; a
-/// first pass counts hashes, so that only anchors that occur twice are kept. The ranges are those of
-/// a text in memory.
+/// Finds duplicates of a corpus. If its text takes more than two thirds of the memory budget, it is
+/// read several times. Passes over a part of the anchors, by their hash, keep the bytes of these
+/// anchors' windows; a first pass counts hashes, so that only anchors that occur twice are kept.
+/// The ranges are those of a text in memory.
 ///
 /// \param context  as above; memory budget: of all, without one what is available
 /// \param corpus   with `split_documents`; its blocks are not part of the budget. A pipe must fit
 ///                 in memory
 /// \throws Error as CorpusStream::pass() and find_duplicates(); (out_of_memory) also if the windows
 ///         of one of 4096 parts of all hashes do not fit; (output) the state file
-/// Memory: in streams, one or two bits per offset, 8 bytes per document, an eighth of the budget for
-/// counts, and the rest for anchors of L + 75 bytes on average (L = 100).
+/// Memory: in streams, one or two bits per offset, 8 bytes per document, an eighth of the budget
+/// for counts, and the rest for anchors: 32 bytes each, and 32 more with the bytes of their windows,
+/// 138 on average for L = 100, where these are not the same as those of another anchor.
 [[nodiscard]] SORTIE_API CorpusDeduplication find_duplicates(
     const Context& context, CorpusStream& corpus, const CorpusDeduplicationOptions& options);
 

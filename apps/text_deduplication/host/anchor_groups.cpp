@@ -193,8 +193,7 @@ void AnchorGroups::mark_matches(const Anchor& first) {
     const std::uint32_t least = first.least + begin;
     const std::uint32_t most = first.least + end - 1;
     add_first_windows(first, least, most, static_cast<std::uint64_t>(copies));
-    if (!marks_.protected_.empty())
-      marks_.protected_.set(first.position - most, first.position - least);
+    if (!marks_.kept.empty()) marks_.kept.set(first.position - most, first.position - least);
     if (keep_ == Keep::none) set(marks_.removed, first, least, most);
     if (!has_other_) continue;
     for (const Anchor& match : matches_) {

@@ -17,8 +17,8 @@ struct Member {
   Anchor anchor;
 };
 
-/// Decides which windows of anchors with equal hashes are equal, by comparing their bytes, and marks
-/// them. One object for each thread.
+/// Decides which windows of anchors with equal hashes are equal, by comparing their bytes, and
+/// marks them. One object for each thread.
 class AnchorGroups {
  public:
   /// \param other_begin  offset of the other corpus, if there is one
@@ -33,12 +33,12 @@ class AnchorGroups {
   /// Marks the windows of one group. Members may be in any order, are changed, and may be of
   /// different k-grams whose hashes collide.
   ///
-  /// In each round, all members are compared with the first one by position. Common bytes to the left and to the right
-  /// give the offsets at which their windows are equal; these are done. What remains is compared in
-  /// the next round. If few members of a large group match, the offsets are halved: windows of one
-  /// half have more bytes in common, whose hashes divide the group. At a single offset, all bytes
-  /// are hashed. So m members take O(m log(offsets)) hashes and comparisons, however often a k-gram
-  /// occurs.
+  /// In each round, all members are compared with the first one by position. Common bytes to the
+  /// left and to the right give the offsets at which their windows are equal; these are done. What
+  /// remains is compared in the next round. If few members of a large group match, the offsets are
+  /// halved: windows of one half have more bytes in common, whose hashes divide the group. At a
+  /// single offset, all bytes are hashed. So m members take O(m log(offsets)) hashes and
+  /// comparisons, however often a k-gram occurs.
   void mark(std::vector<Member>& members);
 
   /// Adds the figures to those of the marks. Not thread-safe.

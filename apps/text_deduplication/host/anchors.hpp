@@ -26,8 +26,9 @@ struct AnchorShape {
   static constexpr int offset_bits = 12;
 
   /// Longer k-grams are less often equal in windows that differ, but then there are fewer offsets
-  /// and more anchors, 2 / (offsets + 1) per byte. At L = 100, k = 16, 24, 32 and 48 took 2.97, 2.98,
-  /// 3.10 and 3.35 s on 136 MB of documentation (one thread of a busy machine, the least of 6 runs).
+  /// and more anchors, 2 / (offsets + 1) per byte. At L = 100, k = 16, 24, 32 and 48 took 2.97,
+  /// 2.98, 3.10 and 3.35 s on 136 MB of documentation (one thread of a busy machine, the least of 6
+  /// runs).
   [[nodiscard]] static AnchorShape of(std::uint64_t window) {
     constexpr std::uint64_t usual_gram = 24;
     constexpr std::uint64_t most_offsets = std::uint64_t{1} << offset_bits;
@@ -130,8 +131,8 @@ class AnchorFinder {
   /// Most windows of one call.
   static constexpr std::uint64_t most_windows = std::uint64_t{1} << 22;
 
-  /// Calls use(hash, anchor, at) for all anchors of the windows that begin in [begin, end), of which
-  /// repeated ones are joined. `hash` is that of the k-gram, `at` its address.
+  /// Calls use(hash, anchor, at) for all anchors of the windows that begin in [begin, end), of
+  /// which repeated ones are joined. `hash` is that of the k-gram, `at` its address.
   /// \pre as visit()
   template <class Use>
   void visit_runs(const std::uint8_t* text, std::uint64_t begin, std::uint64_t end,
@@ -186,8 +187,8 @@ class AnchorFinder {
   }
 
  private:
-  /// A key is a hash of 38 bits above the position, counted downwards, so that the least key is that
-  /// of the last of several equal hashes.
+  /// A key is a hash of 38 bits above the position, counted downwards, so that the least key is
+  /// that of the last of several equal hashes.
   static constexpr int position_bits = 25;
   static constexpr std::uint64_t position_mask = (std::uint64_t{1} << position_bits) - 1;
   static constexpr std::uint64_t no_key = std::numeric_limits<std::uint64_t>::max();
@@ -200,8 +201,9 @@ class AnchorFinder {
   }();
 
   /// A polynomial in `factor` modulo 2^64 of the codes of the last bytes. The hash of a k-gram of
-  /// equal bytes is greater than all others: it would be the anchor of one window each wherever a run
-  /// begins. (160,000 runs of 150 zeros between 50 random bytes took 19 bytes for each byte of text.)
+  /// equal bytes is greater than all others: it would be the anchor of one window each wherever a
+  /// run begins. (160,000 runs of 150 zeros between 50 random bytes took 19 bytes for each byte of
+  /// text.)
   struct Hash {
     const std::uint8_t* next_byte;
     const std::array<std::uint64_t, 256>& leaving;

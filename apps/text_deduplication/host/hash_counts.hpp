@@ -10,8 +10,8 @@
 
 namespace sortie::texts::host {
 
-/// Tells hashes that were added at least twice from most others: two bits for each of a power of two
-/// of slots. Several threads add at the same time.
+/// Tells hashes that were added at least twice from most others: two bits for each of a power of
+/// two of slots. Several threads add at the same time.
 class HashCounts {
  public:
   /// \param bytes  at most, and at least 8

@@ -130,7 +130,7 @@ DuplicateMarks mark_duplicates(const Context& context, std::span<const std::uint
       plan_marking(context, text.size(), begins.size() - 1, options).passes;
   DuplicateMarks marks;
   marks.removed = OffsetBits(text.size());
-  if (options.protect_first) marks.protected_ = OffsetBits(text.size());
+  if (options.protect_first) marks.kept = OffsetBits(text.size());
   std::uint64_t count = 0;
   for (std::uint64_t pass = 0; pass < passes; ++pass) {
     std::vector<Anchor> repeated;

@@ -56,7 +56,7 @@ Progress StateFile::read(DuplicateMarks& marks) const {
   };
   std::vector<std::uint64_t> header(header_words);
   const std::span<std::uint64_t> removed = marks.removed.words();
-  const std::span<std::uint64_t> kept = marks.protected_.words();
+  const std::span<std::uint64_t> kept = marks.kept.words();
   if (path_.empty() || !read_words(header) || header[0] != magic || header[1] != fingerprint_ ||
       header[header_words - 2] != removed.size() || header[header_words - 1] != kept.size())
     return {};
@@ -101,14 +101,14 @@ void StateFile::write(DuplicateMarks& marks, const Progress& progress) const {
                                        marks.least_copies};
   header.insert(header.end(), marks.copies.begin(), marks.copies.end());
   header.insert(header.end(), {marks.first_windows.size(), marks.removed.words().size(),
-                               marks.protected_.words().size()});
+                               marks.kept.words().size()});
   write_words(header);
   std::vector<std::uint64_t> fields;
   for (const FirstWindows& each : marks.first_windows)
     fields.insert(fields.end(), {each.begin, each.copies, each.windows});
   write_words(fields);
   write_words(marks.removed.words());
-  write_words(marks.protected_.words());
+  write_words(marks.kept.words());
   const std::uint64_t value = checksum.value();
   file.write(chars_of(std::span(&value, 1)));
   file.commit();

@@ -64,7 +64,8 @@ std::uint64_t anchor_record_bytes(const Anchor& anchor) {
 
 /// The anchors of a stream, with their bytes.
 ///
-/// Each worker joins its block with the last bytes of the block before, if a document goes on there.
+/// Each worker joins its block with the last bytes of the block before, if a document goes on
+/// there.
 class StreamedAnchors {
  public:
   StreamedAnchors(CorpusStream& corpus, const AnchorShape& shape, bool across_documents,
@@ -74,8 +75,8 @@ class StreamedAnchors {
         across_documents_(across_documents),
         other_file_(other_file) {}
 
-  /// Calls use(worker, hash, anchor, at) as AnchorFinder::visit_runs() for all anchors of the corpus,
-  /// for different blocks at the same time.
+  /// Calls use(worker, hash, anchor, at) as AnchorFinder::visit_runs() for all anchors of the
+  /// corpus, for different blocks at the same time.
   /// \param pass  called for each block, in order; may be empty
   template <class Use>
   void visit(const CorpusSteps::Step& pass, const Use& use) {
@@ -373,7 +374,8 @@ struct StreamedMarks::Work {
                  2 * part_bytes() * static_cast<std::uint64_t>(corpus.workers());
     return need;
   }
-  /// Of the pool: records, hashes and values, the table of contents; and what is found for the report.
+  /// Of the pool: records, hashes and values, the table of contents; and what is found for the
+  /// report.
   [[nodiscard]] static std::uint64_t bytes_of(const Need& need) {
     return need.bytes + need.anchors * 2 * sizeof(std::uint64_t) +
            AnchorPool::slots_of(need) * sizeof(std::uint64_t) +
@@ -452,7 +454,7 @@ struct StreamedMarks::Work {
   DuplicateMarks find() {
     DuplicateMarks marks;
     marks.removed = OffsetBits(plan.text_bytes);
-    if (options.protect_first) marks.protected_ = OffsetBits(plan.text_bytes);
+    if (options.protect_first) marks.kept = OffsetBits(plan.text_bytes);
     StateFile state(state_path, options, other_file, corpus.files());
     Progress done = state.read(marks);
     resumed_passes = done.passes;
