@@ -43,10 +43,14 @@ struct DedupCommand {
   bool dry_run = false;
 };
 
+/// Files whose content is written. They get their names when the cleaned corpus has its own.
+using PreparedFiles = std::vector<std::unique_ptr<WholeFile>>;
+
 /// Writes ranges of the bytes [offset, end), less the offset.
-void write_ranges(const std::string& path, const std::string& format,
+void write_ranges(PreparedFiles& files, const std::string& path, const std::string& format,
                   const CorpusDeduplication& found, std::uint64_t offset, std::uint64_t end) {
-  WholeFile file(path);
+  if (path.empty()) return;
+  WholeFile& file = *files.emplace_back(std::make_unique<WholeFile>(path));
   fmt::memory_buffer line;
   const auto& begins = found.begins;
   const auto first =
@@ -71,7 +75,7 @@ void write_ranges(const std::string& path, const std::string& format,
     is_first = false;
     file.write(std::string_view(line.data(), line.size()));
   }
-  file.commit();
+  file.flush();
 }
 
 /// Bounds and counts of the elements that are not 0.
@@ -105,8 +109,9 @@ nlohmann::json passages_of(const CorpusDeduplication& found, const CorpusStream&
   return rows;
 }
 
-void write_report(const std::string& path, const DedupCommand& command,
+void write_report(PreparedFiles& files, const DedupCommand& command,
                   const CorpusDeduplication& found, const CorpusStream& corpus) {
+  if (command.report.empty()) return;
   const Deduplication& result = found.result;
   const nlohmann::json report = {
       {"min_length", command.options.windows.min_length},
@@ -123,34 +128,36 @@ void write_report(const std::string& path, const DedupCommand& command,
       {"least_copies_of_passages", result.least_copies_of_passages},
       {"passages", passages_of(found, corpus)},
   };
-  WholeFile file(path);
+  WholeFile& file = *files.emplace_back(std::make_unique<WholeFile>(command.report));
   // Excerpts may end within a character.
   file.write(report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
-  file.commit();
+  file.flush();
 }
 
 void write_outputs(Job& job, const DedupCommand& command, const CorpusDeduplication& found,
                    CorpusStream& corpus) {
   const PhaseTimer timer(job.context(), "write");
   const std::uint64_t other_begin = found.result.other_begin;
-  if (!command.ranges.empty())
-    write_ranges(command.ranges, command.ranges_format, found, 0, other_begin);
-  if (!command.mirror.empty())
-    write_ranges(command.mirror, command.ranges_format, found, other_begin,
-                 found.result.text_bytes);
-  if (!command.report.empty()) write_report(command.report, command, found, corpus);
-  if (command.output.empty()) return;
-  const auto& ranges = found.result.ranges;
-  const auto end = std::ranges::lower_bound(ranges, other_begin, {}, &ByteRange::begin);
-  const std::vector<ByteRange> removed(ranges.begin(), end);
-  HostContext context = job.reading_context();
-  if (command.others.empty()) {
-    (void)write_cleaned_corpus(context, corpus, removed, command.output, command.cleaning);
-    return;
+  PreparedFiles files;
+  write_ranges(files, command.ranges, command.ranges_format, found, 0, other_begin);
+  write_ranges(files, command.mirror, command.ranges_format, found, other_begin,
+               found.result.text_bytes);
+  write_report(files, command, found, corpus);
+  if (!command.output.empty()) {
+    const auto& ranges = found.result.ranges;
+    const auto end = std::ranges::lower_bound(ranges, other_begin, {}, &ByteRange::begin);
+    const std::vector<ByteRange> removed(ranges.begin(), end);
+    const HostContext context = job.reading_context();
+    std::unique_ptr<CorpusStream> first;
+    if (!command.others.empty()) {
+      first = std::make_unique<CorpusStream>(context, command.files, command.corpus);
+      first->pass({});
+    }
+    (void)write_cleaned_corpus(context, first ? *first : corpus, removed, command.output,
+                               command.cleaning);
   }
-  CorpusStream first(context, command.files, command.corpus);
-  first.pass({});
-  (void)write_cleaned_corpus(context, first, removed, command.output, command.cleaning);
+  for (const auto& file : files) file->prepare();
+  for (const auto& file : files) file->commit();
 }
 
 std::string describe(const DeduplicationPlan& plan) {
