@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <iterator>
@@ -37,6 +38,7 @@ struct DedupCommand {
   std::string mirror;
   std::string output;
   std::string report;
+  std::string picture;
   CleaningOptions cleaning;
   bool split_characters = false;
   bool verify = false;
@@ -134,6 +136,43 @@ void write_report(PreparedFiles& files, const DedupCommand& command,
   file.flush();
 }
 
+/// Bars of a histogram, as high as the logarithm of the counts. \param left  edge of the picture
+std::string bars_of(const PowerHistogram& histogram, std::string_view title, double left) {
+  constexpr double width = 14;
+  constexpr double height = 12;  // of a power of two
+  constexpr double bottom = 560;
+  std::string text = fmt::format(R"(<text x="{}" y="24" font-size="16">{}</text>)", left, title);
+  for (std::size_t i = 0; i < histogram.size(); ++i) {
+    if (histogram[i] == 0) continue;
+    const double x = left + width * static_cast<double>(i);
+    const double bar = height * (1 + std::log2(static_cast<double>(histogram[i])));
+    const std::uint64_t from = std::uint64_t{1} << i;
+    text += fmt::format(R"(<rect x="{:.0f}" y="{:.1f}" width="{:.0f}" height="{:.1f}">)"
+                        "<title>from {}: {}</title></rect>",
+                        x, bottom - bar, width - 2, bar, from, histogram[i]);
+    const auto add_label = [&](double right, double y, int turn, std::uint64_t number) {
+      text += fmt::format("<text transform='translate({:.0f},{:.1f}) rotate({})'>{}</text>", right,
+                          y, turn, number);
+    };
+    add_label(x + 2, bottom + 6, 90, from);
+    add_label(x + 10, bottom - bar - 4, -90, histogram[i]);
+  }
+  return text + "\n";
+}
+
+/// The histograms of the report as a picture.
+void write_picture(PreparedFiles& files, const std::string& path, const Deduplication& result) {
+  if (path.empty()) return;
+  WholeFile& file = *files.emplace_back(std::make_unique<WholeFile>(path));
+  file.write(R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1240 680" )"
+             R"(font-family="sans-serif" font-size="10" fill="#345">)"
+             "\n");
+  file.write(bars_of(result.range_lengths, "Removed ranges by length in bytes, from", 20));
+  file.write(bars_of(result.copies, "Duplicate windows by number of copies, from", 640));
+  file.write("</svg>\n");
+  file.flush();
+}
+
 void write_outputs(Job& job, const DedupCommand& command, const CorpusDeduplication& found,
                    CorpusStream& corpus) {
   const PhaseTimer timer(job.context(), "write");
@@ -143,6 +182,7 @@ void write_outputs(Job& job, const DedupCommand& command, const CorpusDeduplicat
   write_ranges(files, command.mirror, command.ranges_format, found, other_begin,
                found.result.text_bytes);
   write_report(files, command, found, corpus);
+  write_picture(files, command.picture, found.result);
   if (!command.output.empty()) {
     const auto& ranges = found.result.ranges;
     const auto end = std::ranges::lower_bound(ranges, other_begin, {}, &ByteRange::begin);
@@ -186,11 +226,12 @@ std::string state_path_of(const DedupCommand& command) {
 
 void require_outputs(const Job& job, const DedupCommand& command) {
   const bool is_folder = command.files.size() > 1;
-  for (const std::string* path : {&command.ranges, &command.mirror, &command.report})
+  for (const std::string* path :
+       {&command.ranges, &command.mirror, &command.report, &command.picture})
     job.announce_output(*path);
   if (!is_folder) job.announce_output(command.output);
   const std::string* const outputs[] = {&command.output, &command.ranges, &command.mirror,
-                                        &command.report};
+                                        &command.report, &command.picture};
   if (!command.output.empty() && std::ranges::count(command.files, "-") != 0)
     throw Error(ErrorKind::usage,
                 "found standard input with --output, expected files, which are read twice");
@@ -291,7 +332,7 @@ void run_dedup(Job& job, const DedupCommand& given) {
     text +=
         fmt::format("\n{} of {} passes were done before", found.resumed_passes, found.plan.passes);
   if (command.verify) text += "\nverified: sorting the hashes of all windows gives the same ranges";
-  job.summarize(command.output + command.ranges + command.report, text);
+  job.summarize(command.output + command.ranges + command.report + command.picture, text);
 }
 
 }  // namespace
@@ -362,6 +403,7 @@ Command add_dedup_command(CLI::App& program) {
       ->capture_default_str();
   parser->add_option("--report", command->report,
                      "Write histograms and the 100 most repeated passages to this file (JSON)");
+  parser->add_option("--picture", command->picture, "Write the histograms to this file (SVG)");
   parser->add_flag("--dry-run", command->dry_run,
                    "Read the files, and show the memory, disk and passes that the work takes");
   parser->add_flag("--verify", command->verify,

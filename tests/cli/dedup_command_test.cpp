@@ -119,8 +119,8 @@ TEST_F(DedupCommand, OptionsOfCharactersAndIslands) {
 }
 
 TEST_F(DedupCommand, Reports) {
-  const Result result = dedup(
-      {path("a.jsonl"), path("b.jsonl"), "--report", path("report"), "--json", path("json"), "-q"});
+  const Result result = dedup({path("a.jsonl"), path("b.jsonl"), "--report", path("report"),
+                               "--picture", path("picture"), "--json", path("json"), "-q"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const auto report = nlohmann::json::parse(read_file(path("report")));
   EXPECT_EQ(report["bytes_removed"], 16);
@@ -136,6 +136,9 @@ TEST_F(DedupCommand, Reports) {
   EXPECT_EQ(passage["file"], path("a.jsonl"));
   EXPECT_EQ(passage["document"], 0);
   EXPECT_EQ(passage["offset"], 3);
+  EXPECT_THAT(read_file(path("picture")),
+              AllOf(testing::StartsWith("<svg "), HasSubstr("<title>from 8: 2</title>"),
+                    HasSubstr("<title>from 2: 2</title>"), testing::EndsWith("</svg>\n")));
   const auto figures = nlohmann::json::parse(read_file(path("json")))["figures"];
   EXPECT_EQ(figures["bytes_removed"], 16);
   EXPECT_EQ(figures["in_memory"], true);
