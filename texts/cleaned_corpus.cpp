@@ -2,18 +2,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <iterator>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
-#include "core/files/temporary_name.hpp"
+#include "core/files/whole_folder.hpp"
 #include "sortie/corpus.hpp"
 #include "sortie/error.hpp"
 #include "texts/compressed_output.hpp"
@@ -24,51 +22,6 @@ namespace sortie::texts {
 namespace {
 
 namespace fs = std::filesystem;
-
-Error cannot_write(const std::string& path, const std::string& reason) {
-  return {ErrorKind::output, fmt::format("{}: cannot be written: {}", path, reason)};
-}
-
-/// A folder that gets its name when all of its files are written. A process that is killed leaves a
-/// hidden folder beside it.
-class WholeFolder {
- public:
-  explicit WholeFolder(const std::string& path) : path_(path) {
-    while (path_.size() > 1 && path_.ends_with('/')) path_.pop_back();
-    std::error_code failed;
-    if (fs::exists(path_, failed) &&
-        !(fs::is_directory(path_, failed) && fs::is_empty(path_, failed)))
-      throw cannot_write(path_, "found something there, expected an empty folder, or none");
-    temporary_ = TemporaryName::unused_name(fs::path(path_).parent_path().string());
-    if (!fs::create_directory(temporary_, failed)) throw cannot_write(path_, failed.message());
-  }
-  ~WholeFolder() {
-    std::error_code ignored;
-    if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
-  }
-  WholeFolder(const WholeFolder&) = delete;
-  WholeFolder& operator=(const WholeFolder&) = delete;
-
-  /// The path of a file, whose folder is made.
-  [[nodiscard]] std::string file(const fs::path& name) const {
-    const fs::path path = fs::path(temporary_) / name;
-    std::error_code failed;
-    fs::create_directories(path.parent_path(), failed);
-    if (failed) throw cannot_write(path_, failed.message());
-    return path.string();
-  }
-
-  void commit() {
-    std::error_code failed;
-    fs::rename(temporary_, path_, failed);  // also over an empty folder
-    if (failed) throw cannot_write(path_, failed.message());
-    temporary_.clear();
-  }
-
- private:
-  std::string path_;
-  std::string temporary_;
-};
 
 /// Names of the files in the folder: without their folders if that distinguishes them, else below
 /// the deepest folder that is common to all.
@@ -134,6 +87,11 @@ class Cleaner {
                                                 "quotes, backslashes and control characters",
                                                 sortie::quoted(options.annotation)));
     for (const CorpusFile& file : stream.files) {
+      if (file.format == Format::table || file.format == Format::infini_gram)
+        throw Error(ErrorKind::usage,
+                    fmt::format("{}: found the format {}, expected plain or jsonl, which can be "
+                                "written again",
+                                file.path, name(file.format)));
       if (!options.annotate || file.format == Format::jsonl) continue;
       throw Error(
           ErrorKind::usage,

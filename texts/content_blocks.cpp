@@ -62,8 +62,16 @@ void BlockBuffer::swap(BlockBuffer& other) noexcept {
 void ContentBlock::swap(ContentBlock& other) noexcept {
   bytes.swap(other.bytes);
   std::swap(size, other.size);
+  std::swap(offset, other.offset);
+  std::swap(begins, other.begins);
   std::swap(is_first, other.is_first);
   std::swap(is_last, other.is_last);
+}
+
+std::size_t separator_bytes(Format format, int token_bytes) {
+  constexpr std::size_t mark_and_number = 6;
+  if (format == Format::table) return mark_and_number;
+  return format == Format::infini_gram ? static_cast<std::size_t>(token_bytes) : 0;
 }
 
 bool is_named_packed(std::string_view path) {
@@ -83,11 +91,12 @@ FileContent::FileContent(const std::string& path, const CorpusOptions& options,
       block_bytes_(block_bytes),
       source_(path),
       ahead_(memory),
-      format_(find_format()) {}
+      format_(find_format()),
+      begins_(read_begins()) {}
 
 Format FileContent::find_format() {
-  if (options_.token_bytes != 1) return Format::plain;
   if (options_.format != Format::automatic) return options_.format;
+  if (options_.token_bytes != 1) return Format::plain;
   if (is_named_jsonl(path_)) return Format::jsonl;
   for (std::size_t size = 1; size <= longest_first_line;) {
     read_ahead(size);
@@ -107,6 +116,41 @@ Format FileContent::find_format() {
     size = size == 1 ? block_bytes_ : 2 * size;
   }
   return Format::plain;
+}
+
+/// \throws Error (input) numbers that are not those of a file with separators
+std::shared_ptr<const DocumentBegins> FileContent::read_begins() const {
+  const std::size_t separator = separator_bytes(format_, options_.token_bytes);
+  if (separator == 0) return nullptr;
+  std::string path = path_ + ".size";
+  if (format_ == Format::infini_gram) {
+    constexpr std::string_view text = "tokenized";
+    const std::size_t name = path_.rfind(text);
+    if (name == std::string::npos || path_.find('/', name) != std::string::npos)
+      throw input_error(path_, 0, "another name", "tokenized.N of an infini-gram shard");
+    path = std::string(path_).replace(name, text.size(), "offset");
+  }
+  const ByteBuffer bytes = read_all(path);
+  if (bytes.size % sizeof(std::uint64_t) != 0)
+    throw input_error(path, 0, fmt::format("{} bytes", bytes.size), "numbers of 64 bits");
+  auto begins = std::make_shared<DocumentBegins>(bytes.size / sizeof(std::uint64_t));
+  if (bytes.size != 0) std::memcpy(begins->data(), bytes.data.get(), bytes.size);
+  if (format_ == Format::infini_gram) {
+    // The end is that of the file. That of a compressed file is not known yet.
+    const bool is_known = !source_.compressed() && source_.file().is_regular();
+    begins->push_back(is_known ? source_.size_hint() : ~std::uint64_t{0});
+  }
+  const std::uint64_t token = static_cast<std::uint64_t>(options_.token_bytes);
+  for (std::size_t i = 0; i < begins->size(); ++i) {
+    const std::uint64_t at = (*begins)[i];
+    const bool is_end = i + 1 == begins->size();
+    const bool is_right = i == 0 ? at == 0 : at >= (*begins)[i - 1] + separator;
+    if (is_right && (is_end || at % token == 0)) continue;
+    throw input_error(path, 0, fmt::format("the number {} at entry {}", at, i),
+                      "the places of separators, ascending from 0");
+  }
+  if (begins->empty()) throw input_error(path, 0, "an empty file", "at least the size of the text");
+  return begins;
 }
 
 /// Reads until `size` bytes are ahead, or the file ends.
@@ -134,7 +178,11 @@ std::size_t FileContent::cut(std::string_view content) const {
     const std::size_t line = content.rfind('\n');
     return line == std::string_view::npos ? 0 : line + 1;
   }
-  if (!options_.split_documents) return 0;
+  if (!options_.split_documents && begins_ == nullptr) return 0;
+  if (!options_.split_documents) {
+    const std::uint64_t last = *(std::ranges::upper_bound(*begins_, offset_ + content.size()) - 1);
+    return last > offset_ ? static_cast<std::size_t>(last - offset_) : 0;
+  }
   content = content.substr(0, block_bytes_);
   if (options_.token_bytes != 1)
     return content.size() - content.size() % static_cast<std::size_t>(options_.token_bytes);
@@ -149,13 +197,14 @@ void FileContent::next(ContentBlock& block) {
   // One byte more than a block tells whether the file ends with it.
   std::size_t wanted = std::max(block_bytes_ + 1, filled);
   const bool is_whole = format_ == Format::plain && !options_.split_documents;
+  const bool is_split = format_ != Format::jsonl && options_.split_documents;
   if (is_whole && !source_.compressed())
     wanted = std::max<std::size_t>(wanted, source_.size_hint() + 1);
   block.bytes.reserve(wanted + json_padding, filled, path_);
   std::size_t end = 0;
   while (true) {
     filled = fill(block, filled, wanted);
-    if (ended_ && (format_ != Format::plain || is_whole || filled <= block_bytes_)) {
+    if (ended_ && (!is_split || filled <= block_bytes_)) {
       end = filled;
       break;
     }
@@ -164,6 +213,8 @@ void FileContent::next(ContentBlock& block) {
     wanted = 2 * filled;
   }
   block.size = end;
+  block.offset = std::exchange(offset_, offset_ + end);
+  block.begins = begins_;
   block.is_last = ended_ && end == filled;
   if (end == filled) return;
   ahead_size_ = filled - end;

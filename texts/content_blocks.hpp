@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/files/byte_source.hpp"
 #include "sortie/corpus.hpp"
@@ -53,13 +54,21 @@ class BlockBuffer {
   std::size_t capacity_ = 0;
 };
 
+/// Where the documents of a file with separators begin, and its end. Ascending from 0.
+using DocumentBegins = std::vector<std::uint64_t>;
+
+/// Bytes of the separator before each document; 0 in formats without.
+[[nodiscard]] std::size_t separator_bytes(Format format, int token_bytes);
+
 /// A block of the content of a file.
 struct ContentBlock {
   explicit ContentBlock(BlockMemory& memory) : bytes(memory) {}
 
   BlockBuffer bytes;  ///< json_padding more than `size`
   std::size_t size = 0;
-  bool is_first = false;  ///< of the file
+  std::uint64_t offset = 0;                      ///< in the content
+  std::shared_ptr<const DocumentBegins> begins;  ///< of files with separators
+  bool is_first = false;                         ///< of the file
   bool is_last = false;
 
   [[nodiscard]] std::string_view view() const { return {bytes.data(), size}; }
@@ -91,6 +100,7 @@ class FileContent {
   void read_ahead(std::size_t size);
   [[nodiscard]] std::size_t fill(ContentBlock& block, std::size_t filled, std::size_t wanted);
   [[nodiscard]] std::size_t cut(std::string_view content) const;
+  [[nodiscard]] std::shared_ptr<const DocumentBegins> read_begins() const;
 
   std::string path_;
   const CorpusOptions& options_;
@@ -100,7 +110,9 @@ class FileContent {
   std::size_t ahead_size_ = 0;
   bool ended_ = false;  ///< there is no content behind `ahead_`
   bool started_ = false;
+  std::uint64_t offset_ = 0;  ///< of the next block
   Format format_;
+  std::shared_ptr<const DocumentBegins> begins_;
 };
 
 /// The same, read by a thread of its own some blocks ahead if the file is compressed: the decoder

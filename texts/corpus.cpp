@@ -23,7 +23,8 @@ namespace sortie::texts {
 namespace {
 
 /// In the order of the enum.
-constexpr std::array<std::string_view, 3> format_names = {"auto", "plain", "jsonl"};
+constexpr std::array<std::string_view, 5> format_names = {"auto", "plain", "jsonl", "table",
+                                                          "infini-gram"};
 
 /// Part of the memory budget that blocks may take.
 constexpr std::uint64_t budget_of_blocks = 4;
@@ -109,8 +110,9 @@ std::string_view name(Format format) {
 Format parse_format(std::string_view text) {
   const auto found = std::ranges::find(format_names, text);
   if (found == format_names.end())
-    throw Error(ErrorKind::usage, fmt::format("format: found {}, expected auto, plain or jsonl",
-                                              sortie::quoted(text)));
+    throw Error(ErrorKind::usage,
+                fmt::format("format: found {}, expected auto, plain, jsonl, table or infini-gram",
+                            sortie::quoted(text)));
   return static_cast<Format>(found - format_names.begin());
 }
 

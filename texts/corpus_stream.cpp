@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -106,11 +108,12 @@ class WorkerBlock {
     invalid_utf8 = 0;
     line_ends = 0;
     fault.reset();
-    if (format == Format::jsonl) {
-      parse_lines(path);
-    } else {
-      parse_plain();
-    }
+    continues = format == Format::plain && !content.is_first;
+    continued = format == Format::plain && !content.is_last;
+    first_is_invalid = last_is_invalid = false;
+    if (format == Format::jsonl) return parse_lines(path);
+    if (format == Format::plain) return parse_plain();
+    parse_separated(path);
   }
 
   int file = 0;
@@ -125,7 +128,11 @@ class WorkerBlock {
   std::vector<std::uint64_t> lines;         ///< of the documents in the file
   std::vector<std::uint64_t> line_numbers;  ///< of the documents in the block, from 0
   std::vector<ByteRange> line_ranges;
+  bool continues = false;
+  bool continued = false;
   std::uint64_t invalid_utf8 = 0;  ///< documents
+  bool first_is_invalid = false;
+  bool last_is_invalid = false;
   std::uint64_t line_ends = 0;
   std::optional<Fault> fault;
 
@@ -136,11 +143,78 @@ class WorkerBlock {
     begins = {0, bytes.size()};
     lines = {0};
     parsed.text.bytes = bytes;
-    if (options_.token_bytes != 1 || is_utf8(bytes)) return;
-    invalid_utf8 = 1;
-    if (!options_.refuse_invalid_utf8) return;
-    const std::size_t at = valid_prefix(bytes);
-    fault = Fault{false, at, fmt::format("the byte 0x{:02x}", bytes[at]), "UTF-8"};
+    first_is_invalid = last_is_invalid = !check_utf8(bytes, 0);
+  }
+
+  /// Whether bytes of a document are UTF-8, which is counted. \param at  where they are in the content
+  bool check_utf8(std::span<const std::uint8_t> bytes, std::size_t at) {
+    if (options_.token_bytes != 1 || is_utf8(bytes)) return true;
+    ++invalid_utf8;
+    if (options_.refuse_invalid_utf8 && !fault) {
+      const std::size_t valid = valid_prefix(bytes);
+      fault = Fault{false, at + valid, fmt::format("the byte 0x{:02x}", bytes[valid]), "UTF-8"};
+    }
+    return false;
+  }
+
+  /// Parses documents behind separators, by where they begin.
+  void parse_separated(const std::string& path) {
+    const DocumentBegins& all = *content.begins;
+    const std::uint64_t from = content.offset;
+    const std::uint64_t to = from + content.size;
+    if (content.is_last) check_end(path, to);
+    text_.reserve(content.size + 1, 0, path);
+    char* const text = text_.data();
+    std::size_t filled = 0;
+    auto document = static_cast<std::size_t>(std::ranges::upper_bound(all, from) - all.begin()) - 1;
+    continues = document + 1 < all.size() && all[document] < from;
+    for (; document + 1 < all.size() && all[document] < to; ++document) {
+      check_separator(document);
+      const std::uint64_t body = all[document] + separator_bytes(format, options_.token_bytes);
+      const std::uint64_t end = std::clamp(all[document + 1], from, to);
+      const std::uint64_t begin = std::clamp(body, from, end);
+      begins.push_back(filled);
+      lines.push_back(document + 1);
+      std::copy_n(content.bytes.data() + (begin - from), end - begin, text + filled);
+      const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text) + filled;
+      last_is_invalid = !check_utf8({bytes, end - begin}, begin - from);
+      if (lines.size() == 1) first_is_invalid = last_is_invalid;
+      filled += end - begin;
+      continued = all[document + 1] > to && !content.is_last;
+    }
+    begins.push_back(filled);
+    parsed.text.bytes = {reinterpret_cast<const std::uint8_t*>(text), filled};
+  }
+
+  /// Checks as much of a separator as is in the block.
+  void check_separator(std::size_t document) {
+    std::array<std::uint8_t, 8> expected = {};
+    expected.fill(0xff);
+    const auto number = static_cast<std::uint32_t>(document + 1);
+    if (format == Format::table) std::memcpy(expected.data() + 2, &number, sizeof(number));
+    const std::uint64_t begin = (*content.begins)[document];
+    for (std::size_t i = 0; i < separator_bytes(format, options_.token_bytes); ++i) {
+      if (begin + i < content.offset || begin + i >= content.offset + content.size) continue;
+      const std::size_t at = begin + i - content.offset;
+      const auto byte = static_cast<std::uint8_t>(content.bytes.data()[at]);
+      if (byte == expected[i] || fault) continue;
+      fault = Fault{false, at, fmt::format("0x{:02x}", byte),
+                    fmt::format("0x{:02x} of the separator of document {}", expected[i], number)};
+    }
+  }
+
+  /// \param size  of the content \throws Error (input)
+  void check_end(const std::string& path, std::uint64_t size) const {
+    const DocumentBegins& all = *content.begins;
+    const bool is_open = all.back() == ~std::uint64_t{0};
+    const std::uint64_t least =
+        !is_open         ? all.back()
+        : all.size() > 1 ? all[all.size() - 2] + separator_bytes(format, options_.token_bytes)
+                         : 0;
+    if (is_open ? size >= least : size == least) return;
+    throw input_error(
+        path, 0, fmt::format("{} bytes", size),
+        fmt::format("{}{}, as the places of its documents say", is_open ? "at least " : "", least));
   }
 
   void parse_lines(const std::string& path) {
@@ -276,8 +350,8 @@ class Pass {
     parsed.text.begins = block.begins;
     parsed.text.lines = block.lines;
     parsed.text.file = file;
-    parsed.text.continues = block.format == Format::plain && !parsed.is_first;
-    parsed.text.continued = block.format == Format::plain && !parsed.is_last;
+    parsed.text.continues = block.continues;
+    parsed.text.continued = block.continued;
     if (stream_.has_passed && number < stream_.blocks.size())
       set_begin(block, stream_.blocks[number]);
   }
@@ -310,9 +384,10 @@ class Pass {
                         fault.expected);
     }
     CorpusBlock& text = block.parsed.text;
-    const bool counts_twice = text.continues && invalid_goes_on_;
-    now_.invalid_utf8 += block.invalid_utf8 - (block.invalid_utf8 != 0 && counts_twice ? 1 : 0);
-    invalid_goes_on_ = text.continued && (block.invalid_utf8 != 0 || counts_twice);
+    const bool is_counted = text.continues && invalid_goes_on_;
+    now_.invalid_utf8 += block.invalid_utf8 - (block.first_is_invalid && is_counted ? 1 : 0);
+    invalid_goes_on_ =
+        text.continued && (block.last_is_invalid || (is_counted && text.documents() == 1));
     documents_ = text.first_document + text.documents();
     text_bytes_ += text.bytes.size();
     line_ends_ += block.line_ends;
@@ -400,6 +475,8 @@ void require_valid(std::span<const std::string> paths, const CorpusOptions& opti
         fmt::format("corpus: found tokens of {} bytes, expected 1, 2 or 4", options.token_bytes));
   if (options.token_bytes != 1 && options.format == Format::jsonl)
     refuse("corpus: found tokens in JSONL, expected plain files of tokens");
+  if (options.token_bytes == 4 && options.format == Format::table)
+    refuse("corpus: found tokens of 4 bytes in the format table, expected 1 or 2");
   if (options.block_bytes < least_block_bytes)
     refuse(fmt::format("corpus: found blocks of {} bytes, expected at least {}",
                        options.block_bytes, least_block_bytes));

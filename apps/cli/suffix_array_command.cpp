@@ -315,6 +315,14 @@ void show_plan(Job& job, const SuffixArrayCommand& command) {
 void run_suffix_array(Job& job, const SuffixArrayCommand& command) {
   if (command.dry_run && job_ranks() == nullptr) return show_plan(job, command);
   if (job_ranks() != nullptr) return run_suffix_array_on_ranks(*job_ranks(), job, command);
+  if (command.format != "positions") {
+    choose_backend(job, command);
+    return write_index_tables(job, command);
+  }
+  if (command.tokens != "u8")
+    throw Error(ErrorKind::usage, fmt::format("found --tokens {} with --format positions, expected "
+                                              "it with --format table or infini-gram",
+                                              command.tokens));
   int streams = 0;
   for (const std::string* path : command.outputs()) {
     job.announce_output(*path);
@@ -384,6 +392,19 @@ Command add_suffix_array_command(CLI::App& program) {
   CLI::Option* output = parser->add_option(
       "-o,--output", command->output,
       "Write the positions, little-endian, and FILE.json that describes them (-: standard output)");
+  parser
+      ->add_option("--format", command->format,
+                   "positions: as -o says; table: FILE is the corpus of deduplicate-text-datasets, "
+                   "with FILE.size and FILE.table.bin; infini-gram: FILE is a folder with an index "
+                   "of one shard. Both are of texts")
+      ->check(CLI::IsMember({"positions", "table", "infini-gram"}))
+      ->capture_default_str();
+  parser
+      ->add_option("--tokens", command->tokens,
+                   "With --format table or infini-gram: what text files hold, little-endian: u8 "
+                   "(bytes), u16 or u32")
+      ->check(CLI::IsMember({"u8", "u16", "u32"}))
+      ->capture_default_str();
   parser->add_option("--lcp", command->lcp,
                      "Also write the LCP array: the common letters of neighbouring suffixes");
   parser->add_option("--bwt", command->bwt,

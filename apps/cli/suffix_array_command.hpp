@@ -19,6 +19,8 @@ struct SuffixArrayCommand {
   std::vector<std::string> inputs;
   std::string input_format = "fasta";
   std::string field = "text";
+  std::string tokens = "u8";
+  std::string format = "positions";
   std::string output;
   std::string lcp;
   std::string bwt;
@@ -55,6 +57,11 @@ struct SuffixArrayCommand {
 
 /// Bytes of a position in the files of a text. \throws Error (usage) --width is too small for it
 [[nodiscard]] int chosen_width_bytes(const SuffixArrayCommand& command, std::uint64_t symbols);
+
+/// `sortie suffix-array --format table` and `--format infini-gram`: the files that other programs
+/// search, whose documents are separated by bytes ff and sorted as one record.
+/// \throws Error (usage) an option that these formats do not have
+void write_index_tables(Job& job, const SuffixArrayCommand& command);
 
 /// `sortie suffix-array` on the ranks of a job: the same files, written by all ranks. Rank 0 reads
 /// the input.

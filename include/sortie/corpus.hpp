@@ -25,13 +25,19 @@ enum class Format {
   automatic,  ///< decided for each file, see below
   plain,      ///< the file is one document; every byte belongs to it
   jsonl,      ///< one JSON object on each line, whose field of that name is a document
+  /// The corpus of deduplicate-text-datasets: FILE has each document behind the bytes ff ff and its
+  /// number from 1, 32 bits; FILE.size has where each begins, and the size of FILE, 64 bits each.
+  table,
+  /// A shard of infini-gram: tokenized.N has each document behind a token of bytes ff; offset.N
+  /// beside it has where each begins, 64 bits each.
+  infini_gram,
 };
 
 /// A file is JSONL if its name ends in .jsonl, .jsonlines or .ndjson, before .gz, .zst or .zstd. Any
 /// other file is JSONL if its first byte is '{' and its first line, of at most 64 MiB, is a JSON
 /// object that has the field, as a string. All others are plain.
 ///
-/// "auto", "plain" or "jsonl".
+/// "auto", "plain", "jsonl", "table" or "infini-gram".
 [[nodiscard]] SORTIE_API std::string_view name(Format format);
 /// The inverse of name(). \throws Error (usage)
 [[nodiscard]] SORTIE_API Format parse_format(std::string_view text);
@@ -45,8 +51,8 @@ struct CorpusOptions {
   /// Documents with bytes that are not UTF-8 are errors. Without it, they are counted and kept as
   /// they are. In JSONL, the bytes must be inside strings.
   bool refuse_invalid_utf8 = false;
-  /// 2 or 4: files hold tokens, little-endian integers of that many bytes; each plain file is one
-  /// document, whose size must be a multiple. 1: bytes.
+  /// 2 or 4: files hold tokens, little-endian integers of that many bytes, and are plain, or table
+  /// (2 only) or infini_gram; sizes must be a multiple. 1: bytes.
   int token_bytes = 1;
   /// CorpusStream: plain documents are split at the ends of blocks, between UTF-8 characters or
   /// tokens. Without it, a block is as large as its largest document.
@@ -74,7 +80,9 @@ struct CorpusFile {
 struct Corpus {
   std::vector<std::uint8_t> bytes;          ///< the text
   std::vector<std::uint64_t> begins = {0};  ///< offset of each document, then the size of the text
-  std::vector<std::uint64_t> lines;         ///< line of each document, from 1; 0: the whole file
+  /// The line of each document, from 1; 0 in plain files; of table and infini_gram its number, from
+  /// 1, in the file.
+  std::vector<std::uint64_t> lines;
   std::vector<CorpusFile> files;
 
   [[nodiscard]] std::uint64_t documents() const { return begins.size() - 1; }
@@ -88,7 +96,7 @@ struct Corpus {
                                              std::uint64_t document);
 
 /// The paths with "@LIST" replaced by the lines of the file LIST, one path on each; empty lines are
-/// left out. "@-" is standard input.
+/// left out. "@-" is standard input; "./@a" is a file whose name begins with @.
 /// \throws Error (input) a list cannot be read, or is empty
 [[nodiscard]] SORTIE_API std::vector<std::string> expand_paths(std::span<const std::string> paths);
 
@@ -100,7 +108,8 @@ struct Corpus {
 /// \param paths    "-" is standard input; see expand_paths() for lists
 /// \throws Error (input) "FILE:LINE: found ..., expected ..." for broken JSON, a line without the
 ///         field or with two, a field that is not a string, an unpaired surrogate; a truncated or
-///         damaged .gz or .zst; a size that is no multiple of the token; a file that cannot be read
+///         damaged .gz or .zst; a size that is no multiple of the token; separators that are not
+///         where FILE.size or offset.N says; a file that cannot be read
 /// \throws Error (usage) no files, or a bad option
 /// \throws Error (unavailable) JSONL without simdjson, or zstd without libzstd, in this build
 /// \throws Error (out_of_memory)
@@ -114,7 +123,7 @@ struct Corpus {
 struct CorpusBlock {
   std::span<const std::uint8_t> bytes;    ///< the text of the documents
   std::span<const std::uint64_t> begins;  ///< in `bytes`; then bytes.size()
-  std::span<const std::uint64_t> lines;   ///< of each document, from 1; 0: the whole file
+  std::span<const std::uint64_t> lines;   ///< of each document, as in Corpus
   std::size_t file = 0;
   bool continues = false;  ///< the first document began in the block before
   bool continued = false;  ///< the last document goes on in the next block
@@ -213,7 +222,7 @@ class SORTIE_API CorpusStream {
 /// In JSONL, all bytes outside the field are kept, the escapes of kept characters, too, and lines
 /// without an object. Ranges are reduced to whole_characters() there.
 ///
-/// \param context as that of CorpusStream, for this pass
+/// \param context  as that of CorpusStream, for this pass
 /// \param corpus  after its first pass
 /// \param ranges  in offsets of the text: ascending, not overlapping. Those that go over the border
 ///                of documents count for each of them
@@ -222,7 +231,8 @@ class SORTIE_API CorpusStream {
 ///                would have the same name, below the deepest folder that is common to all. Either
 ///                all of the output is made or nothing
 /// \throws Error as CorpusStream::pass(); (output); (usage) ranges that are not ascending,
-///         annotations for a plain file; (input) annotations for a line that has the field
+///         annotations for a plain file, files of the formats table and infini_gram; (input)
+///         annotations for a line that has the field
 /// Memory: as CorpusStream::pass(), and 2 blocks for each thread.
 SORTIE_API CleaningResult write_cleaned_corpus(const HostContext& context, CorpusStream& corpus,
                                                std::span<const ByteRange> ranges,

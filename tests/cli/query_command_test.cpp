@@ -318,6 +318,7 @@ TEST_F(QueryCommand, FindsBytesOfTexts) {
 }
 
 TEST_F(QueryCommand, NamesDocumentsByFileAndLine) {
+  if (!SORTIE_HAVE_SIMDJSON) GTEST_SKIP() << "JSONL needs simdjson";
   write_file(path("a.jsonl"), "{\"x\":\"\\u00e9t\\u00e9\"}\n\n{\"x\":\"\"}\n{\"x\":\"t\"}\n");
   write_file(path("list"), path("a.jsonl") + "\n" + path("a.jsonl") + "\n");
   index_file("@" + path("list"), {"--input", "jsonl", "--field", "x"});
@@ -329,6 +330,7 @@ TEST_F(QueryCommand, NamesDocumentsByFileAndLine) {
 
 // The byte 0 of a document and a separator are the same byte.
 TEST_F(QueryCommand, TellsDocumentsFromOneDocumentOfTheSameBytes) {
+  if (!SORTIE_HAVE_SIMDJSON) GTEST_SKIP() << "JSONL needs simdjson";
   write_file(path("a.jsonl"), "{\"text\":\"a\"}\n{\"text\":\"b\"}\n");
   index_file(path("a.jsonl"), {"--input", "jsonl"});
   write_file(path("a.jsonl"), "{\"text\":\"a\\u0000b\"}\n");

@@ -404,6 +404,7 @@ TEST_F(SuffixArrayCommand, RefusesWhatIsOfSequencesOnlyForTexts) {
           "found --reverse-complement with --input jsonl, expected it for sequences only");
   refused({path("b")},
           "found 2 input files, expected one; --input text and --input jsonl take several");
+  if (!SORTIE_HAVE_SIMDJSON) GTEST_SKIP() << "JSONL needs simdjson";
   const Result broken = run({"suffix-array", path("a"), "-o", path("sa"), "--input", "jsonl"});
   EXPECT_EQ(broken.exit_code, 1);
   EXPECT_THAT(broken.err, HasSubstr(path("a") + ":1: found broken JSON ("));

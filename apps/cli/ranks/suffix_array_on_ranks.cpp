@@ -38,6 +38,7 @@ void require_rank_options(const SuffixArrayCommand& command) {
   if (command.text) refuse("--text", "an array of binary numbers");
   if (command.max_context != 0) refuse("--max-context", "the order of all letters");
   if (command.algorithm != "auto") refuse("--algorithm " + command.algorithm, "auto");
+  if (command.format != "positions") refuse("--format " + command.format, "positions");
   if (command.policy().is_text()) refuse("--input " + command.input_format, "fasta");
   if (command.gpus > 0) refuse("--gpus", "one device for each rank");
   for (const std::string* path : command.outputs()) {
