@@ -28,6 +28,7 @@
 #include "sortie/sort_records.hpp"
 #include "sortie/spgemm.hpp"
 #include "sortie/spgemm_chunks.hpp"
+#include "sortie/text_deduplication.hpp"
 #include "tests/matrices/npz_builder.hpp"
 #include "tests/suffix_array/lcp_definition.hpp"
 #include "tests/suffix_array/texts.hpp"
@@ -131,6 +132,10 @@ struct Operands {
     std::vector<std::uint64_t> begins(1000);
     for (std::size_t i = 0; i < begins.size(); ++i) begins[i] = 8 * i;
     return begins;
+  }
+  /// The text in two documents.
+  [[nodiscard]] std::vector<std::uint64_t> document_begins() const {
+    return {0, record_begins[1], text.symbols.size()};
   }
   [[nodiscard]] suffix_array::PatternView patterns() const {
     return {text.symbols, pattern_begins};
@@ -379,6 +384,38 @@ std::vector<EntryPoint> rows_of_inverted_indexes() {
   };
 }
 
+std::vector<EntryPoint> rows_of_texts() {
+  return {
+      {.name = "find_duplicates",
+       .call =
+           [](const Context& context) {
+             const texts::Deduplication found =
+                 texts::find_duplicates(context, operands().text.symbols,
+                                        operands().document_begins(), {.min_length = 10});
+             return hash(found.ranges);
+           },
+       .phases = {"anchors", "sort anchors", "groups", "ranges"}},
+      {.name = "find_duplicates of files",
+       .call =
+           [](const Context& context) {
+             texts::CorpusStream corpus(context, std::vector{operands().matrix_file});
+             return hash(texts::find_duplicates(context, corpus, {}).result.ranges);
+           },
+       .phases = {"read corpus", "anchors", "groups"}},
+      {.name = "check_duplicates",
+       .call =
+           [](const Context& context) {
+             const std::vector<std::uint64_t> begins = operands().document_begins();
+             const texts::DeduplicationOptions options{.min_length = 10};
+             const auto& text = operands().text.symbols;
+             check_duplicates(context, text, begins, options,
+                              texts::find_duplicates(context, text, begins, options));
+             return std::uint64_t{0};
+           },
+       .phases = {"verify"}},
+  };
+}
+
 std::vector<EntryPoint> rows_of_sorts() {
   return {
       {.name = "segmented_sort",
@@ -576,8 +613,8 @@ std::vector<EntryPoint> rows_of_suffix_arrays() {
 const std::vector<EntryPoint>& entry_points() {
   static const std::vector<EntryPoint> rows = [] {
     std::vector<EntryPoint> all = rows_of_matrices();
-    for (auto& more : {rows_of_graph_clusters(), rows_of_inverted_indexes(), rows_of_sorts(),
-                       rows_of_suffix_arrays()}) {
+    for (auto& more : {rows_of_graph_clusters(), rows_of_texts(), rows_of_inverted_indexes(),
+                       rows_of_sorts(), rows_of_suffix_arrays()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     return all;

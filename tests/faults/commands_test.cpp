@@ -72,6 +72,10 @@ std::vector<Command> commands() {
         "r.report"}},
       {"suffix_array_bgzf_text", {"suffix-array", "@t.fa.gz", "-o", "@sa", "--text"}, {"sa"}},
       {"query", {"query", "@t.fa", "@index", "-f", "@patterns", "-o", "@found"}, {"found"}},
+      {"dedup",
+       {"dedup", "@letters", "--min-length", "40", "--keep", "first", "--ranges", "@ranges", "-o",
+        "@cleaned", "--report", "@r.report"},
+       {"ranges", "cleaned", "r.report"}},
       {"sort_memory", {"sort", "@keys", "--type", "u32", "-o", "@sorted"}, {"sorted"}},
       {"sort_spill",
        {"sort", "@keys", "--type", "u32", "--values", "u32", "--stable", "--verify", "--max-memory",
@@ -217,6 +221,9 @@ class CommandFaults : public testing::TestWithParam<std::tuple<Command, int>> {
     std::string keys;
     while (keys.size() < 1'200'000) keys.push_back(static_cast<char>(random.next()));
     write_file(path("keys"), keys);
+    std::string letters;
+    while (letters.size() < 300'000) letters += static_cast<char>('a' + random.below(26));
+    write_file(path("letters"), letters + letters.substr(100'000));
     ASSERT_EQ(run({"spgemm", path("a.mtx"), "-o", path("a.npz")}).exit_code, 0);
     ASSERT_EQ(run({"suffix-array", path("t.fa"), "-o", path("index")}).exit_code, 0);
   }

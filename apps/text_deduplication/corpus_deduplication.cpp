@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "apps/text_deduplication/duplicate_marks.hpp"
+#include "apps/text_deduplication/host/streamed_marks.hpp"
+#include "apps/text_deduplication/removed_ranges.hpp"
+#include "core/host_memory.hpp"
+#include "core/phase_timer.hpp"
+#include "sortie/error.hpp"
+#include "sortie/text_deduplication.hpp"
+
+namespace sortie::texts {
+namespace {
+
+/// The share of the memory that a text may take: marks take an eighth of its size or two, and the
+/// rest is for anchors.
+constexpr std::uint64_t text_share_of_three = 2;
+constexpr std::size_t excerpt_bytes = 200;
+
+struct TooLarge {};
+
+/// Reads the text of a corpus whose size is not known before.
+class TextLoader {
+ public:
+  TextLoader(CorpusDeduplication& into, std::uint64_t most) : into_(into), most_(most) {}
+
+  /// Returns false if the text has more bytes than allowed.
+  bool load(CorpusStream& corpus) {
+    into_.begins.clear();
+    try {
+      corpus.pass({.work = {},
+                   .pass = [&](int, const CorpusBlock& block) { append(block); },
+                   .finish = {}});
+    } catch (const TooLarge&) {
+      into_.storage.reset();
+      into_.text_size = 0;
+      into_.begins = {0};
+      return false;
+    }
+    into_.begins.push_back(into_.text_size);
+    return true;
+  }
+
+ private:
+  void append(const CorpusBlock& block) {
+    for (std::uint64_t i = block.continues ? 1 : 0; i < block.documents(); ++i)
+      into_.begins.push_back(into_.text_size + block.begins[i]);
+    const std::uint64_t size = into_.text_size + block.bytes.size();
+    if (size > most_) throw TooLarge{};
+    if (size > capacity_) {
+      // The C library moves the pages of large blocks without copying them, and pages that are not
+      // used take no memory.
+      capacity_ = std::min(std::max(size, capacity_ + capacity_ / 2), most_);
+      void* const larger = std::realloc(into_.storage.get(), capacity_);
+      if (larger == nullptr) throw TooLarge{};
+      static_cast<void>(into_.storage.release());
+      into_.storage.reset(static_cast<std::uint8_t*>(larger));
+    }
+    if (!block.bytes.empty())
+      std::memcpy(into_.storage.get() + into_.text_size, block.bytes.data(), block.bytes.size());
+    into_.text_size = size;
+  }
+
+  CorpusDeduplication& into_;
+  std::uint64_t most_;
+  std::uint64_t capacity_ = 0;
+};
+
+/// Strings as long as the excerpts of the passages.
+std::vector<std::string> empty_excerpts(std::span<const Passage> passages) {
+  std::vector<std::string> excerpts;
+  for (const Passage& passage : passages)
+    excerpts.emplace_back(std::min<std::uint64_t>(passage.end - passage.begin, excerpt_bytes), ' ');
+  return excerpts;
+}
+
+/// Copies what a part of the text has of the first bytes of passages.
+void fill_excerpts(std::span<const std::uint8_t> bytes, std::uint64_t offset,
+                   std::span<const Passage> passages, std::span<std::string> excerpts) {
+  for (std::size_t i = 0; i < passages.size(); ++i) {
+    const std::uint64_t begin = std::max(passages[i].begin, offset);
+    const std::uint64_t end =
+        std::min(passages[i].begin + excerpts[i].size(), offset + bytes.size());
+    if (begin < end)
+      std::memcpy(excerpts[i].data() + (begin - passages[i].begin), &bytes[begin - offset],
+                  end - begin);
+  }
+}
+
+void find_in_memory(const Context& context, CorpusDeduplication& all,
+                    const CorpusDeduplicationOptions& options, DeduplicationOptions windows) {
+  all.plan.text_bytes = all.text_size;
+  all.plan.documents = all.begins.size() - 1;
+  Context rest = context;
+  if (rest.memory_budget != 0) rest.memory_budget -= all.text_size;
+  const host::MarkingPlan marking =
+      host::plan_marking(rest, all.text_size, all.plan.documents, windows);
+  all.plan.passes = marking.passes;
+  all.plan.memory = all.text_size + all.begins.size() * sizeof(std::uint64_t) + marking.memory;
+  if (options.announce) options.announce(all.plan);
+  if (options.plan_only) return;
+  all.result = find_duplicates(rest, all.text(), all.begins, windows);
+  all.excerpts = empty_excerpts(all.result.passages);
+  fill_excerpts(all.text(), 0, all.result.passages, all.excerpts);
+}
+
+void find_in_stream(const Context& context, CorpusStream& corpus, CorpusDeduplication& all,
+                    const CorpusDeduplicationOptions& options) {
+  for (const CorpusFile& file : corpus.files()) {
+    // A part of a pipe has been read.
+    if (std::filesystem::is_regular_file(file.path)) continue;
+    throw Error(
+        ErrorKind::out_of_memory,
+        fmt::format("{}: found a pipe with more text than fits into memory, expected a file",
+                    file.path == "-" ? "<stdin>" : file.path));
+  }
+  host::StreamedMarks stream(context, corpus, options, host_memory_limit(context));
+  all.plan = stream.plan();
+  all.begins = stream.begins();
+  if (options.announce) options.announce(all.plan);
+  if (options.plan_only) return;
+  DuplicateMarks marks = stream.find();
+  all.resumed_passes = stream.resumed_passes();
+  const PhaseTimer timer(context, "ranges");
+  const DeduplicationOptions& windows = stream.windows();
+  const std::uint64_t other_begin = other_begin_of(all.begins, windows);
+  std::vector<ByteRange> ranges = marked_ranges(marks, windows.min_length, other_begin);
+  marks.removed = {};
+  marks.kept = {};
+  const std::vector<ByteRange> whole = ranges;
+  const std::vector<Passage> passages = result_of(marks, all.begins, windows, {}).passages;
+  all.excerpts = empty_excerpts(passages);
+  // Blocks end between characters, so that each is as good as a document.
+  corpus.pass({.work = {}, .pass = {}, .finish = [&](int, const CorpusBlock& block) {
+                 fill_excerpts(block.bytes, block.first_byte, passages, all.excerpts);
+                 for (std::uint64_t i = 0; windows.whole_characters && i < block.documents(); ++i)
+                   clip_in_document(
+                       block.bytes.subspan(block.begins[i], block.begins[i + 1] - block.begins[i]),
+                       block.first_byte + block.begins[i], whole, ranges);
+               }});
+  remove_islands(all.begins, windows.min_island, other_begin, ranges);
+  all.result = result_of(marks, all.begins, windows, std::move(ranges));
+}
+
+}  // namespace
+
+CorpusDeduplication find_duplicates(const Context& context, CorpusStream& corpus,
+                                    const CorpusDeduplicationOptions& options) {
+  DeduplicationOptions checked = options.windows;
+  if (options.other_file != CorpusDeduplicationOptions{}.other_file) checked.other_corpus = 0;
+  require_options(checked);
+  require_backend(context);
+  CorpusDeduplication all;
+  const std::uint64_t memory = host_memory_limit(context);
+  if (TextLoader(all, memory / 3 * text_share_of_three).load(corpus)) {
+    DeduplicationOptions windows = options.windows;
+    if (options.other_file < corpus.files().size())
+      windows.other_corpus = corpus.files()[options.other_file].first_document;
+    find_in_memory(context, all, options, windows);
+  } else {
+    find_in_stream(context, corpus, all, options);
+  }
+  return all;
+}
+
+}  // namespace sortie::texts
