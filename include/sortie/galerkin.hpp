@@ -98,8 +98,8 @@ template <matrices::Scalar Value, matrices::Index Idx>
 /// C = R * A * P or P^T * A * P on the host for operands whose values change while their structure
 /// stays the same, as in a time loop or in Newton's method. The constructor computes C; multiply()
 /// computes new values with the bits of galerkin(), without finding the columns of C again. Where
-/// rows repeat, the plan keeps their programs (see galerkin()), and new values take 0.4 of the time:
-/// 28 of 68 ms for the 27-point grid of 100^3 points and aggregates of 27 (Zen 5, one thread).
+/// rows repeat, the plan keeps their programs (see galerkin()), and new values take half of the time:
+/// 30 of 65 ms for the 27-point grid of 100^3 points and aggregates of 27 (Zen 5, one thread).
 ///
 ///     GalerkinPlan<double, std::int32_t> plan(context, a, p);
 ///     while (...) {

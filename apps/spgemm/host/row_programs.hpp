@@ -148,7 +148,7 @@ SORTIE_END_INTRINSICS
 /// Programs of all rows of C. Most rows of a grid share theirs, so that a plan takes no memory for
 /// products: a program of the 729 products that aggregates of 27 points have with 27-point rows takes
 /// 6 KB. Sums of `lanes` rows with the same program are computed side by side, since the products of
-/// an entry are added one after another: new values on the 27-point 100^3 grid take 28 ms instead of
+/// an entry are added one after another: new values on the 27-point 100^3 grid take 30 ms instead of
 /// 77 (Zen 5, one thread).
 template <Scalar Value, Index Idx>
 class RowPrograms {
