@@ -7,8 +7,6 @@
 #include <tuple>
 #include <utility>
 
-#include "apps/text_deduplication/host/byte_hash.hpp"
-
 namespace sortie::texts::host {
 namespace {
 

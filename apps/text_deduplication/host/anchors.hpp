@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -8,13 +11,17 @@
 #include <limits>
 #include <vector>
 
-#include "apps/text_deduplication/host/byte_hash.hpp"
 #include "core/random.hpp"
 
 /// Anchors of windows: of the k-grams of a window, the one with the least hash, the last one of
 /// several. Since only the bytes of the window decide, equal windows have equal anchors at the same
 /// offset from their begin.
 namespace sortie::texts::host {
+
+/// A hash of bytes, by which anchors are grouped. No decision depends on it alone.
+[[nodiscard]] inline std::uint64_t hash_of(const std::uint8_t* bytes, std::uint64_t size) {
+  return XXH3_64bits(bytes, size);
+}
 
 /// Windows of `window` bytes have `offsets` k-grams of `gram` bytes: window = gram + offsets - 1.
 struct AnchorShape {

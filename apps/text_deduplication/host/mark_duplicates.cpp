@@ -10,7 +10,6 @@
 #include "apps/text_deduplication/host/anchor_groups.hpp"
 #include "apps/text_deduplication/host/anchors.hpp"
 #include "apps/text_deduplication/host/sorted_groups.hpp"
-#include "apps/text_deduplication/host/window_ranges.hpp"
 #include "apps/text_deduplication/removed_ranges.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
@@ -19,6 +18,19 @@
 
 namespace sortie::texts::host {
 namespace {
+
+/// Calls use(begin, end) for the windows of each document that begin in [from, to).
+/// \param borders  offset of each document, ascending; then the size of the text
+template <class Use>
+void visit_windows(std::span<const std::uint64_t> borders, std::uint64_t window, std::uint64_t from,
+                   std::uint64_t to, const Use& use) {
+  auto next = std::ranges::upper_bound(borders, from);
+  for (std::uint64_t begin = from; next != borders.end() && begin < to; begin = *next++) {
+    if (*next < begin + window) continue;
+    const std::uint64_t end = std::min(to, *next - window + 1);
+    if (begin < end) use(begin, end);
+  }
+}
 
 /// Anchors of one task.
 struct FoundAnchors {

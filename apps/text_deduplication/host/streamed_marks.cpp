@@ -14,7 +14,6 @@
 
 #include "apps/text_deduplication/host/anchor_groups.hpp"
 #include "apps/text_deduplication/host/anchors.hpp"
-#include "apps/text_deduplication/host/byte_hash.hpp"
 #include "apps/text_deduplication/host/hash_counts.hpp"
 #include "apps/text_deduplication/host/sorted_groups.hpp"
 #include "apps/text_deduplication/host/state_file.hpp"
