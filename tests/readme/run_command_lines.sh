@@ -19,6 +19,7 @@ cp "$work/A.mtx" "$work/L.mtx"
   for ((row = 0; row < 24; ++row)); do echo "$((row + 1)) $((row / 4 + 1))"; done
 } >"$work/P.mtx"
 printf 'a b 2\nb c 1\nd e\n' >"$work/graph.txt"
+printf '{"text": "sorting networks sort in parallel"}\n{"text": "networks"}\n' >"$work/corpus.jsonl"
 printf '>one\nGATTACA\n>two\nTAGACC\n' | gzip >"$work/genome.fa.gz"
 printf '>read\nTTAC\n' >"$work/reads.fa"
 printf 'dddd....cccc....bbbb....' >"$work/keys.bin"
@@ -31,7 +32,7 @@ while IFS= read -r line; do
   echo "+ $line"
   bash -euo pipefail -c "$line" </dev/null
 done <<<"$lines"
-for file in C.mtx C.npz T.mtx clusters.txt report.json genome.sa genome.sa.json places.txt sorted.bin sorted_pairs.bin; do
+for file in C.mtx C.npz T.mtx clusters.txt report.json corpus.sa clean.jsonl corpus.index genome.sa genome.sa.json places.txt sorted.bin sorted_pairs.bin; do
   [ -s "$file" ] || { echo "found no $file, expected the command lines to write it"; exit 1; }
 done
 [ "$(wc -c <genome.sa)" = $((4 * 14)) ] || { echo "genome.sa: expected 14 positions of 4 bytes"; exit 1; }
