@@ -31,7 +31,7 @@ namespace sortie::spgemm {
 ///
 /// If the rows of A, R and P repeat, as those of a grid do, no columns are searched: all rows of C with
 /// the same structure relative to their first column of R share a list of steps, a program, and are
-/// computed side by side. The sums are the same.
+/// computed at the same time. The sums are the same.
 ///
 /// If no row of P has more than one entry (unsmoothed aggregation), not even a row of R * A exists,
 /// and the sums are those of

@@ -147,7 +147,7 @@ SORTIE_END_INTRINSICS
 
 /// Programs of all rows of C. Most rows of a grid share theirs, so that a plan takes no memory for
 /// products: a program of the 729 products that aggregates of 27 points have with 27-point rows takes
-/// 6 KB. Sums of `lanes` rows with the same program are computed side by side, since the products of
+/// 6 KB. Sums of `lanes` rows with the same program are computed at the same time, since the products of
 /// an entry are added one after another: new values on the 27-point 100^3 grid take 30 ms instead of
 /// 77 (Zen 5, one thread).
 template <Scalar Value, Index Idx>
@@ -265,7 +265,7 @@ class RowPrograms {
     std::uint32_t program;
     std::int64_t begin, end;  // in order_
   };
-  struct alignas(64) Sums {  // of rows side by side
+  struct alignas(64) Sums {  // of rows that are computed at the same time
     Sums() { std::fill(std::begin(of), std::end(of), additive_identity<Value>()); }
     Value of[std::max<std::size_t>(wide_lanes, 64 / sizeof(Value))];  // without padding
   };
@@ -489,7 +489,7 @@ class RowPrograms {
     }
   }
 
-  /// What the rows of C that are computed side by side begin with.
+  /// What the rows of C that are computed at the same time begin with.
   template <int Lanes>
   struct Tile {
     const Value* values_r[Lanes];

@@ -9,8 +9,8 @@
 //             the string of names.
 // 3. induce   All suffixes are sorted by one scan in each direction (induction.hpp).
 //
-// SA-IS induces the order of the LMS substrings, too, which takes as long as step 3. Naming them by a
-// hash table is faster, since few are distinct, and divides among threads.
+// SA-IS induces the order of the LMS substrings, too. Here a hash table finds the distinct ones, which are
+// few, so that threads divide the work.
 //
 // Memory, for n symbols of which m begin LMS suffixes (0.3 n in most texts, at most n / 2), text excluded:
 //

@@ -92,7 +92,7 @@ class NameInduction {
   [[nodiscard]] std::uint32_t known(std::uint64_t entry) const {
     return before(entry) == unknown ? names_[position_of(entry) - 1] : before(entry);
   }
-  /// What was in the memory of an entry before is no position or name.
+  /// An entry that is not written yet may hold any number.
   void prefetch(std::uint64_t entry) const {
     if (before(entry) < next_.size()) __builtin_prefetch(&next_[before(entry)]);
     const std::uint32_t position = position_of(entry);
