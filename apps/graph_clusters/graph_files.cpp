@@ -137,7 +137,7 @@ class LabelParser {
     if (status == matrices::detail::NumberStatus::ok && at == end && weight >= 0 &&
         std::isfinite(weight))
       return weight;
-    throw input_error(name_, line_, fmt::format("the weight {}", quoted(field)),
+    throw input_error(name_, line_, fmt::format("the weight {}", sortie::quoted(field)),
                       "a number of at least 0");
   }
 

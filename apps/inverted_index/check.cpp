@@ -133,8 +133,8 @@ void check_index(const HostContext& context, const DocumentSource& source, const
   std::vector<std::uint64_t> positions;
   mapped.for_each_term([&](std::string_view term, const TermPostings& postings) {
     require(next != plain.terms.end() && next->first == term,
-            [&] { return fmt::format("terms, at {}", quoted(term)); });
-    const auto what = [&] { return fmt::format("postings of {}", quoted(term)); };
+            [&] { return fmt::format("terms, at {}", sortie::quoted(term)); });
+    const auto what = [&] { return fmt::format("postings of {}", sortie::quoted(term)); };
     std::uint64_t occurrences = 0;
     PostingCursor at(mapped, postings);
     for (const auto& [document, places] : next->second) {

@@ -220,7 +220,7 @@ Indexer parse_indexer(std::string_view text) {
   const auto* const found = std::find(std::begin(indexer_names), std::end(indexer_names), text);
   if (found != std::end(indexer_names))
     return static_cast<Indexer>(found - std::begin(indexer_names));
-  throw Error(ErrorKind::usage, fmt::format("indexer: found {}, expected {}", quoted(text),
+  throw Error(ErrorKind::usage, fmt::format("indexer: found {}, expected {}", sortie::quoted(text),
                                             fmt::join(indexer_names, ", ")));
 }
 

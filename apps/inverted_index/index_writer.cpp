@@ -123,9 +123,10 @@ IndexWriter::IndexWriter(const std::string& path, const IndexOptions& options)
                   (options.canonical ? has_canonical_kmers : 0U);
   header_.kmer_length = static_cast<std::uint32_t>(options.kmer_length);
   if (options.stemmer.size() > header_.stemmer.size())
-    throw Error(ErrorKind::usage, fmt::format("stemmer: found {}, expected a name of at most {} "
-                                              "bytes",
-                                              quoted(options.stemmer), header_.stemmer.size()));
+    throw Error(ErrorKind::usage,
+                fmt::format("stemmer: found {}, expected a name of at most {} "
+                            "bytes",
+                            sortie::quoted(options.stemmer), header_.stemmer.size()));
   std::copy(options.stemmer.begin(), options.stemmer.end(), header_.stemmer.begin());
   file_.write(bytes_of(header_));
 }

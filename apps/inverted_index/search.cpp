@@ -377,14 +377,14 @@ class ExpressionParser {
 
   MatchesPointer parse() {
     MatchesPointer all = parse_any(0);
-    if (!token_.empty()) fail(quoted(token_), "the end of the query");
+    if (!token_.empty()) fail(sortie::quoted(token_), "the end of the query");
     return all;
   }
 
  private:
   [[noreturn]] void fail(std::string_view found, std::string_view expected) const {
-    throw Error(ErrorKind::usage,
-                fmt::format("query {}: found {}, expected {}", quoted(query_), found, expected));
+    throw Error(ErrorKind::usage, fmt::format("query {}: found {}, expected {}",
+                                              sortie::quoted(query_), found, expected));
   }
 
   /// Reads the next token: a parenthesis, words in quotation marks, or characters up to a blank.
@@ -435,17 +435,18 @@ class ExpressionParser {
     if (depth > most_depth) fail("an expression that is nested too deeply", "at most 200 levels");
     const std::string_view token = token_;
     if (token.empty() || token == "AND" || token == "OR" || token == ")")
-      fail(token.empty() ? "the end of the query" : quoted(token), "a word");
+      fail(token.empty() ? "the end of the query" : sortie::quoted(token), "a word");
     next();
     if (token == "NOT") return std::make_unique<OtherMatches>(index_, parse_term(depth + 1));
     if (token == "(") {
       MatchesPointer inside = parse_any(depth + 1);
-      if (token_ != ")") fail(token_.empty() ? "the end of the query" : quoted(token_), "\")\"");
+      if (token_ != ")")
+        fail(token_.empty() ? "the end of the query" : sortie::quoted(token_), "\")\"");
       next();
       return inside;
     }
     const std::vector<std::string> terms = words_.terms(token);
-    if (terms.empty()) fail(quoted(token), "a word");
+    if (terms.empty()) fail(sortie::quoted(token), "a word");
     if (terms.size() == 1) return std::make_unique<TermMatches>(index_, terms[0]);
     if (token[0] == '"') {
       if ((index_.header().flags & has_positions) == 0)
@@ -504,7 +505,7 @@ void check_bm25(const InvertedIndex& index, std::string_view query, const Bm25Op
   if (!std::equal(all.begin(), all.end(), hits.begin(), hits.end())) {
     throw Error(ErrorKind::check, fmt::format("query {}: found other documents than by all scores, "
                                               "expected the same",
-                                              quoted(query)));
+                                              sortie::quoted(query)));
   }
 }
 
@@ -518,7 +519,7 @@ void check_boolean(const InvertedIndex& index, std::string_view query, std::uint
   if (!std::equal(expected.begin(), expected.end(), documents.begin(), documents.end())) {
     throw Error(ErrorKind::check, fmt::format("query {}: found other documents than by whole "
                                               "lists, expected the same",
-                                              quoted(query)));
+                                              sortie::quoted(query)));
   }
 }
 

@@ -106,8 +106,8 @@ Stemmer::Stemmer(const std::string& algorithm)
   std::string known;
   for (const char** name = ::sb_stemmer_list(); *name != nullptr; ++name)
     known += fmt::format("{}{}", known.empty() ? "" : ", ", *name);
-  throw Error(ErrorKind::usage,
-              fmt::format("stemmer: found {}, expected one of {}", quoted(algorithm), known));
+  throw Error(ErrorKind::usage, fmt::format("stemmer: found {}, expected one of {}",
+                                            sortie::quoted(algorithm), known));
 }
 
 Stemmer::~Stemmer() {
@@ -126,8 +126,9 @@ std::string_view Stemmer::stem(std::string_view word) {
 #else
 
 Stemmer::Stemmer(const std::string& algorithm) {
-  throw Error(ErrorKind::unavailable,
-              fmt::format("stemmer {}: this build of Sortie has no libstemmer", quoted(algorithm)));
+  throw Error(
+      ErrorKind::unavailable,
+      fmt::format("stemmer {}: this build of Sortie has no libstemmer", sortie::quoted(algorithm)));
 }
 Stemmer::~Stemmer() = default;
 std::string_view Stemmer::stem(std::string_view word) {

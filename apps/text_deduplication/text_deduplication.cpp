@@ -74,7 +74,7 @@ Keep parse_keep(std::string_view text) {
     if (text == name(keep)) return keep;
   }
   throw Error(ErrorKind::usage,
-              fmt::format("keep: found {}, expected none or first", quoted(text)));
+              fmt::format("keep: found {}, expected none or first", sortie::quoted(text)));
 }
 
 void DuplicateMarks::add_figures(DuplicateMarks& part) {
