@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sortie/device_spgemm_plan.hpp"
 
+#include <algorithm>
 #include <complex>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/cuda/fused/fused_product.hpp"
+#include "apps/spgemm/cuda/lists/product_lists.hpp"
 #include "apps/spgemm/cuda/patterns/pattern_product.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
@@ -21,6 +24,7 @@ struct FusedStructure {
   RowBins bins;
   CountedRows<Value> counted;
   DeviceBuffer<std::int64_t> row_ptr;
+  DeviceBuffer<std::uint64_t> products;  ///< of each row; only while the plan is made
 
   /// \param budget  bytes
   FusedStructure(const DeviceContext& context, const DeviceCsrView<Value>& a,
@@ -35,9 +39,7 @@ struct FusedStructure {
         fused_bytes_per_row * (rows + 1) + 2 * sizeof(std::uint32_t) * rows;
     require(lasting, "the analysis of A * B");
     row_ptr = DeviceBuffer<std::int64_t>(rows + 1, stream);
-    DeviceBuffer<std::uint64_t> products;
     bins = find_row_bins(a, b, products, row_ptr.data(), stream);
-    products.reset();
     bins.slots.reset();
     analysis.stop();
 
@@ -52,6 +54,19 @@ struct FusedStructure {
   [[nodiscard]] std::uint64_t bytes() const {
     const LargeRows& large = counted.large;
     return bins.rows.bytes() + large.storage.bytes() + large.bitmaps.bytes() + row_ptr.bytes();
+  }
+
+  /// Leaves only the rows that `products` still has, which must not be short enough to be sorted.
+  /// \param budget  bytes
+  void keep_rows_with_products(const DeviceCsrView<Value>& a, const DeviceCsrView<Value>& b,
+                               std::uint64_t budget, cudaStream_t stream) {
+    bins = {};
+    counted = {};
+    DeviceBuffer<std::int64_t> counts(row_ptr.size(), stream);
+    bins = find_row_bins(products.data(), a.rows, counts.data(), stream);
+    bins.slots.reset();
+    counted = count_rows<Value>({a, b}, bins, budget, counts.data(), false, stream);
+    trim_bitmaps(stream);
   }
 
   void make(const DeviceCsrView<Value>& a, const DeviceCsrView<Value>& b, std::uint32_t* col_idx,
@@ -125,15 +140,45 @@ struct SpgemmPlan<Value>::State {
     const std::uint64_t wanted = bytes() + static_cast<std::uint64_t>(nnz()) * entry_bytes<Value>;
     if (wanted > budget) throw out_of_memory_error("the plan of A * B with C", wanted, budget);
     col_idx = DeviceBuffer<Column>(nnz(), context.stream);
-    DeviceBuffer<Value> c_values(nnz(), context.stream);
-    make(a.values, b.values, col_idx.data(), c_values.data());
+    {
+      DeviceBuffer<Value> c_values(nnz(), context.stream);
+      make(a.values, b.values, col_idx.data(), c_values.data());
+    }
     a.values = nullptr;
     b.values = nullptr;
+    if (fused) make_lists(budget);
+  }
+
+  /// Makes lists of products for the rows that can have them, within what the plan and the values of C
+  /// leave of the budget; else none.
+  void make_lists(std::uint64_t budget) {
+    constexpr auto most = static_cast<std::int64_t>(std::numeric_limits<std::uint32_t>::max());
+    if (nnz() != 0 && a.nnz < most && b.nnz < most && a.rows < most) {
+      const std::uint64_t spent =
+          bytes() + fused->products.bytes() + static_cast<std::uint64_t>(nnz()) * sizeof(Value);
+      const std::size_t shared = max_dynamic_shared_memory() - list_tile_bytes<Value>(0);
+      const auto max_weight = static_cast<std::uint32_t>(std::min<std::size_t>(
+          list_classes.back().max_weight, shared / list_bytes_per_weight<Value>));
+      DevicePhase listing(context, "lists");
+      try {
+        lists = make_product_lists(
+            {a.rows, a.row_ptr, a.col_idx, b.row_ptr, b.col_idx, row_ptr().data(), col_idx.data()},
+            fused->products.data(), max_weight, budget - std::min(budget, spent), context.stream);
+        fused->keep_rows_with_products(a, b, budget - std::min(budget, spent + lists->bytes()),
+                                       context.stream);
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::out_of_memory) throw;
+        lists.reset();
+      }
+      listing.stop();
+    }
+    fused->products.reset();
   }
 
   [[nodiscard]] std::int64_t nnz() const { return tiled ? tiled->nnz() : fused->nnz(); }
   [[nodiscard]] std::uint64_t bytes() const {
-    return (tiled ? tiled->bytes() : fused->bytes()) + col_idx.bytes();
+    return (tiled ? tiled->bytes() : fused->bytes()) + (lists ? lists->bytes() : 0) +
+           col_idx.bytes();
   }
   [[nodiscard]] const DeviceBuffer<std::int64_t>& row_ptr() const {
     return tiled ? tiled->row_ptr : fused->row_ptr;
@@ -149,7 +194,13 @@ struct SpgemmPlan<Value>::State {
     if (tiled) {
       tiled->make(new_a, new_b, c_col_idx, c_values, context.stream);
     } else {
-      // Writes columns in any case.
+      if (lists) {
+        add_product_lists(*lists, a_values, b_values, c_values, context.stream);
+        if (c_col_idx != nullptr && c_col_idx != col_idx.data() && nnz() != 0)
+          check_cuda(cudaMemcpyAsync(c_col_idx, col_idx.data(), col_idx.bytes(),
+                                     cudaMemcpyDeviceToDevice, context.stream));
+      }
+      // Writes the columns of its rows in any case.
       fused->make(new_a, new_b, c_col_idx != nullptr ? c_col_idx : col_idx.data(), c_values,
                   context.stream);
     }
@@ -161,6 +212,7 @@ struct SpgemmPlan<Value>::State {
   DeviceCsrView<Value> b;
   std::optional<TiledStructure<Value>> tiled;  ///< one of the two
   std::optional<FusedStructure<Value>> fused;
+  std::optional<ProductLists> lists;  ///< of the rows that `fused` does not have
   DeviceBuffer<Column> col_idx;
 };
 

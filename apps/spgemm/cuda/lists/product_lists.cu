@@ -1,0 +1,580 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/spgemm/cuda/lists/product_lists.hpp"
+
+#include <algorithm>
+#include <cub/block/block_radix_sort.cuh>
+#include <span>
+
+#include "apps/spgemm/cuda/device_product.hpp"
+#include "core/cuda/check.hpp"
+#include "primitives/cuda/hardware.cuh"
+#include "primitives/cuda/launch.cuh"
+#include "primitives/cuda/merge_path.cuh"
+#include "primitives/cuda/warp.cuh"
+#include "sortie/error.hpp"
+
+namespace sortie::spgemm::cuda {
+namespace {
+
+/// Rows that follow each other share a tile up to this weight, and rows of more have tiles of their own.
+constexpr std::int64_t kTileWeight = 1024;
+/// Products of a range of entries of a row that has several tiles; those of its last entry may come
+/// on top.
+constexpr std::int64_t kRangeProducts = 4096;
+constexpr int kThreads = 256;
+
+/// Entries of C that a tile computes, of all rows from `first_row` to `end_row`.
+struct TileSource {
+  std::uint32_t first_row;
+  std::uint32_t end_row;
+  std::int64_t c_begin;
+  std::int64_t c_end;
+  std::uint32_t is_range;  ///< the tile has a part of one row
+  std::uint32_t weight;
+};
+
+/// First of `count` ascending columns that is not below `column`.
+__device__ __forceinline__ std::uint32_t lower_bound(const std::uint32_t* columns,
+                                                     std::uint32_t count, std::uint32_t column) {
+  return first_not(std::uint32_t{0}, count, [&](std::uint32_t i) { return columns[i] < column; });
+}
+
+/// The products of an entry of A in a tile.
+struct FactorProducts {
+  std::int64_t first;  ///< entry of B
+  std::uint32_t count;
+};
+
+__device__ __forceinline__ FactorProducts products_of(const ListOperands& operands,
+                                                      const TileSource& source,
+                                                      std::int64_t entry) {
+  const std::uint32_t row = operands.a_col_idx[entry];
+  const std::int64_t begin = operands.b_row_ptr[row];
+  const auto length = static_cast<std::uint32_t>(operands.b_row_ptr[row + 1] - begin);
+  if (source.is_range == 0) return {begin, length};
+  const std::uint32_t* const columns = operands.b_col_idx + begin;
+  const std::uint32_t from = lower_bound(columns, length, operands.c_col_idx[source.c_begin]);
+  const std::uint32_t last = operands.c_col_idx[source.c_end - 1];
+  const std::uint32_t to = from + first_not(std::uint32_t{0}, length - from, [&](std::uint32_t i) {
+                             return columns[from + i] <= last;
+                           });
+  return {begin + from, to - from};
+}
+
+// One thread per row: whether a tile begins with it. `weights` has the weights of the rows before.
+// Rows that are too long for a tile count with kTileWeight, so that the next row begins a tile.
+__global__ void __launch_bounds__(kThreads)
+    mark_tiles_kernel(std::int64_t rows, const std::int64_t* weights, std::int64_t* begins) {
+  const std::int64_t row = global_thread();
+  if (row > rows) return;
+  if (row == rows) {
+    begins[row] = 0;
+    return;
+  }
+  const bool is_long = weights[row + 1] - weights[row] >= kTileWeight;
+  begins[row] =
+      row == 0 || is_long || weights[row] / kTileWeight != weights[row - 1] / kTileWeight ? 1 : 0;
+}
+
+// One block per tile: its products and factors.
+__global__ void __launch_bounds__(kThreads)
+    count_tiles_kernel(const ListOperands operands, const TileSource* sources, ListTile* tiles,
+                       std::uint32_t most, std::int64_t* product_sums, std::int64_t* factor_sums,
+                       std::int64_t* index_sums) {
+  __shared__ std::uint32_t sums[2];
+  const TileSource source = sources[blockIdx.x];
+  if (threadIdx.x < 2) sums[threadIdx.x] = 0;
+  __syncthreads();
+  const std::int64_t begin = operands.a_row_ptr[source.first_row];
+  const std::int64_t end = operands.a_row_ptr[source.end_row];
+  // A row that is too long has its length from the caller.
+  const bool is_known_long = source.weight > most;
+  std::uint32_t products = 0;
+  std::uint32_t factors = 0;
+  if (!is_known_long) {
+    for (std::int64_t i = begin + threadIdx.x; i < end; i += kThreads) {
+      const std::uint32_t own = products_of(operands, source, i).count;
+      products += own;
+      factors += own != 0 ? 1 : 0;
+    }
+  }
+  products = sum_in_warp(products);
+  factors = sum_in_warp(factors);
+  if (threadIdx.x % 32 == 0) {
+    atomicAdd(&sums[0], products);
+    atomicAdd(&sums[1], factors);
+  }
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  ListTile tile;
+  tile.a_begin = begin;
+  tile.c_begin = source.c_begin;
+  tile.products = sums[0];
+  tile.factors = sums[1];
+  tile.entries = tile.products == 0 ? 0 : static_cast<std::uint32_t>(source.c_end - source.c_begin);
+  const bool is_indexed = tile.factors != 0 && tile.factors != end - begin;
+  tile.first_index = is_indexed ? 0 : -1;
+  tiles[blockIdx.x] = tile;
+  product_sums[blockIdx.x] = (std::int64_t{tile.products} + 31) / 32 * 32;
+  factor_sums[blockIdx.x] = tile.factors;
+  index_sums[blockIdx.x] = is_indexed ? tile.factors : 0;
+}
+
+/// What the host reads: the tiles of each class, and their greatest weights.
+struct ClassCounts {
+  std::uint32_t count[list_classes.size()];
+  std::uint32_t max_weight[list_classes.size()];
+};
+
+/// Class of a tile; -1 if it is empty.
+__device__ __forceinline__ int class_of_tile(const ListTile& tile) {
+  if (tile.products == 0) return -1;
+  constexpr auto classes = list_classes;
+  const std::uint32_t weight = tile.products + tile.factors;
+  int found = 0;
+  while (found + 1 < static_cast<int>(classes.size()) && weight > classes[found].max_weight)
+    ++found;
+  return found;
+}
+
+// One thread per tile: its place in the arrays and in the list of its class.
+__global__ void __launch_bounds__(kThreads)
+    place_tiles_kernel(std::uint32_t count, ListTile* tiles, const std::int64_t* product_sums,
+                       const std::int64_t* factor_sums, const std::int64_t* index_sums,
+                       ClassCounts* counts, std::uint32_t* numbers) {
+  const auto i = static_cast<std::uint32_t>(global_thread());
+  int own = -1;
+  if (i < count) {
+    ListTile& tile = tiles[i];
+    tile.first_product = product_sums[i];
+    tile.first_factor = factor_sums[i];
+    if (tile.first_index == 0) tile.first_index = index_sums[i];
+    own = class_of_tile(tile);
+    if (own >= 0) atomicMax(&counts->max_weight[own], tile.products + tile.factors);
+  }
+  const std::uint32_t place = take_places(counts->count, own);
+  if (own >= 0) numbers[static_cast<std::size_t>(own) * count + place] = i;
+}
+
+struct BuildArguments {
+  ListOperands operands;
+  const TileSource* sources;
+  const ListTile* tiles;
+  const std::uint32_t* numbers;
+  std::uint16_t* codes;
+  ListWord* words;
+  std::uint32_t* offsets;
+  std::uint32_t* indices;
+};
+
+/// Shared memory of build_lists_kernel.
+template <int Threads, int Items>
+struct BuildShared {
+  static constexpr int words = Threads * Items / 32;
+  using Sort = cub::BlockRadixSort<std::uint32_t, Threads, Items>;
+  typename Sort::TempStorage sort;
+  std::uint32_t factor_begins[words];  ///< bits of products, as in ListWord
+  std::uint32_t entry_begins[words];   ///< of codes
+  std::uint16_t factors_before[words];
+  std::uint32_t warp_sums[Threads / 32];
+  std::uint32_t last[Threads];  ///< the last key of each thread
+};
+
+// Makes the lists of a tile, one block per tile.
+//
+//   keys[i] of thread t   product Items t + i: its entry of C, and its number; after the sort, code
+//                         Items t + i
+template <int Threads, int Items>
+__global__ void __launch_bounds__(Threads) build_lists_kernel(const BuildArguments args) {
+  constexpr int warps = Threads / 32;
+  constexpr int most_words = Threads * Items / 32;
+  static_assert(most_words <= Threads);
+  auto& shared = *reinterpret_cast<BuildShared<Threads, Items>*>(dynamic_shared_memory());
+  auto& [sort_storage, factor_begins, entry_begins, factors_before, warp_sums, last] = shared;
+  const std::uint32_t number = args.numbers[blockIdx.x];
+  const ListTile tile = args.tiles[number];
+  const TileSource source = args.sources[number];
+  const ListOperands& operands = args.operands;
+  std::uint32_t* const offsets = args.offsets + tile.first_factor;
+  std::uint32_t* const indices = args.indices + tile.first_index;
+  const std::int64_t a_end = operands.a_row_ptr[source.end_row];
+  if (threadIdx.x < most_words) {
+    factor_begins[threadIdx.x] = 0;
+    entry_begins[threadIdx.x] = 0;
+  }
+  __syncthreads();
+  // Products in the upper half, factors in the lower one.
+  std::uint32_t before = 0;
+  for (std::int64_t from = tile.a_begin; from < a_end; from += Threads) {
+    const std::int64_t entry = from + threadIdx.x;
+    FactorProducts own{};
+    if (entry < a_end) own = products_of(operands, source, entry);
+    const auto sums =
+        prefix_sum_in_block<warps>(own.count << 16 | (own.count != 0 ? 1u : 0u), warp_sums);
+    if (own.count != 0) {
+      const std::uint32_t f = (before + sums.before) & 0xffffu;
+      const std::uint32_t product = (before + sums.before) >> 16;
+      offsets[f] = static_cast<std::uint32_t>(own.first) - product;
+      if (tile.first_index >= 0) indices[f] = static_cast<std::uint32_t>(entry);
+      atomicOr(&factor_begins[product / 32], 1u << product % 32);
+    }
+    before += sums.total;
+  }
+  __syncthreads();
+  const std::uint32_t factors_of_word =
+      threadIdx.x < most_words ? __popc(factor_begins[threadIdx.x]) : 0;
+  const auto factor_sums = prefix_sum_in_block<warps>(factors_of_word, warp_sums);
+  if (threadIdx.x < most_words)
+    factors_before[threadIdx.x] = static_cast<std::uint16_t>(factor_sums.before);
+  __syncthreads();
+
+  std::uint32_t keys[Items];
+  for (int i = 0; i < Items; ++i) {
+    const std::uint32_t p = threadIdx.x * Items + i;
+    keys[i] = ~0u;
+    if (p >= tile.products) continue;
+    const std::uint32_t bits = factor_begins[p / 32] & (0xffffffffu >> (31 - p % 32));
+    const std::uint32_t f = factors_before[p / 32] + __popc(bits) - 1;
+    const std::uint32_t column = operands.b_col_idx[p + offsets[f]];
+    std::int64_t begin = source.c_begin;
+    std::int64_t end = source.c_end;
+    if (source.is_range == 0) {
+      const std::int64_t entry = tile.first_index >= 0 ? indices[f] : tile.a_begin + f;
+      // The last row that begins at or before the entry.
+      const std::uint32_t row =
+          source.first_row +
+          first_not(std::uint32_t{0}, source.end_row - source.first_row, [&](std::uint32_t r) {
+            return operands.a_row_ptr[source.first_row + r + 1] <= entry;
+          });
+      begin = operands.c_row_ptr[row];
+      end = operands.c_row_ptr[row + 1];
+    }
+    const std::uint32_t place =
+        static_cast<std::uint32_t>(begin - source.c_begin) +
+        lower_bound(operands.c_col_idx + begin, static_cast<std::uint32_t>(end - begin), column);
+    keys[i] = place << 16 | p;
+  }
+  // Stable: the products of an entry stay in order. Keys of no product have all bits of an entry.
+  const int bits = 32 - __clz(static_cast<int>(tile.entries));
+  typename BuildShared<Threads, Items>::Sort(sort_storage).Sort(keys, 16, 16 + bits);
+  last[threadIdx.x] = keys[Items - 1] >> 16;
+  __syncthreads();
+  std::uint32_t previous = threadIdx.x == 0 ? 0xffffu : last[threadIdx.x - 1];
+  std::uint16_t* const codes = args.codes + tile.first_product;
+  for (int i = 0; i < Items; ++i) {
+    const std::uint32_t p = threadIdx.x * Items + i;
+    const std::uint32_t place = keys[i] >> 16;
+    if (p < (tile.products + 31) / 32 * 32)
+      codes[p] = p < tile.products ? static_cast<std::uint16_t>(keys[i]) : std::uint16_t{0};
+    if (p < tile.products && place != previous) atomicOr(&entry_begins[p / 32], 1u << p % 32);
+    previous = place;
+  }
+  __syncthreads();
+  const std::uint32_t entries_of_word =
+      threadIdx.x < most_words ? __popc(entry_begins[threadIdx.x]) : 0;
+  const auto entry_sums = prefix_sum_in_block<warps>(entries_of_word, warp_sums);
+  if (threadIdx.x < (tile.products + 31) / 32)
+    args.words[tile.first_product / 32 + threadIdx.x] = {
+        factor_begins[threadIdx.x], entry_begins[threadIdx.x], factors_before[threadIdx.x],
+        static_cast<std::uint16_t>(entry_sums.before)};
+}
+
+// Counts the products of each entry of long rows; one warp per entry of A. Blocks of the same x have
+// the same row.
+__global__ void __launch_bounds__(kThreads)
+    count_entry_products_kernel(const ListOperands operands, const std::uint32_t* rows,
+                                const std::int64_t* first_counts, unsigned long long* counts) {
+  const std::uint32_t row = rows[blockIdx.x];
+  const std::int64_t end = operands.a_row_ptr[row + 1];
+  const std::int64_t c_begin = operands.c_row_ptr[row];
+  const auto length = static_cast<std::uint32_t>(operands.c_row_ptr[row + 1] - c_begin);
+  unsigned long long* const own = counts + first_counts[blockIdx.x];
+  constexpr int warps = kThreads / 32;
+  for (std::int64_t i = operands.a_row_ptr[row] + blockIdx.y * warps + threadIdx.x / 32; i < end;
+       i += gridDim.y * warps) {
+    const std::uint32_t factor = operands.a_col_idx[i];
+    const std::int64_t b_end = operands.b_row_ptr[factor + 1];
+    for (std::int64_t b = operands.b_row_ptr[factor] + threadIdx.x % 32; b < b_end; b += 32)
+      atomicAdd(own + lower_bound(operands.c_col_idx + c_begin, length, operands.b_col_idx[b]),
+                1ull);
+  }
+}
+
+// One thread per tile: marks the rows of tiles that are too heavy.
+__global__ void __launch_bounds__(kThreads)
+    mark_rows_kernel(std::uint32_t count, const TileSource* sources, const ListTile* tiles,
+                     std::uint32_t most, std::uint8_t* is_left) {
+  const auto i = static_cast<std::uint32_t>(global_thread());
+  if (i >= count) return;
+  if (tiles[i].products + std::uint64_t{tiles[i].factors} > most) is_left[sources[i].first_row] = 1;
+}
+
+// One thread per tile: empties the tiles of marked rows.
+__global__ void __launch_bounds__(kThreads)
+    empty_tiles_kernel(std::uint32_t count, const TileSource* sources, const std::uint8_t* is_left,
+                       ListTile* tiles, std::int64_t* product_sums, std::int64_t* factor_sums,
+                       std::int64_t* index_sums) {
+  const auto i = static_cast<std::uint32_t>(global_thread());
+  if (i >= count || sources[i].is_range == 0 || is_left[sources[i].first_row] == 0) return;
+  tiles[i].products = 0;
+  product_sums[i] = 0;
+  factor_sums[i] = 0;
+  index_sums[i] = 0;
+}
+
+/// Replaces numbers by the sums of those before them. \return the last
+std::int64_t sum_up(DeviceBuffer<std::int64_t>& numbers, cudaStream_t stream) {
+  exclusive_sum(numbers.data(), static_cast<std::int64_t>(numbers.size()), stream);
+  std::int64_t total = 0;
+  check_cuda(cudaMemcpyAsync(&total, numbers.data() + numbers.size() - 1, sizeof(total),
+                             cudaMemcpyDeviceToHost, stream));
+  check_cuda(cudaStreamSynchronize(stream));
+  return total;
+}
+
+/// An array of `count` numbers and a last one, which is 0.
+DeviceBuffer<std::int64_t> numbers_and_end(std::int64_t count, cudaStream_t stream) {
+  DeviceBuffer<std::int64_t> numbers(static_cast<std::size_t>(count) + 1, stream);
+  check_cuda(cudaMemsetAsync(numbers.data() + count, 0, sizeof(std::int64_t), stream));
+  return numbers;
+}
+
+/// The positions of the ones of `marks`, of which the last element is none, and its size behind them.
+/// `marks` becomes the sums before each element.
+DeviceBuffer<std::int64_t> positions_of(DeviceBuffer<std::int64_t>& marks, cudaStream_t stream) {
+  const std::int64_t count = sum_up(marks, stream);
+  const auto end = static_cast<std::int64_t>(marks.size()) - 1;
+  DeviceBuffer<std::int64_t> positions(static_cast<std::size_t>(count) + 1, stream);
+  for_each_item<std::int64_t>(
+      marks.size(),
+      [end, sums = marks.data(), to = positions.data()] __device__(std::int64_t i) {
+        if (i == end || sums[i + 1] != sums[i]) to[sums[i]] = i;
+      },
+      stream);
+  return positions;
+}
+
+/// Tiles of whole rows. Rows that are too long have a tile of their own, whose weight says so.
+DeviceBuffer<TileSource> sources_of_rows(const ListOperands& operands,
+                                         const std::uint64_t* products, cudaStream_t stream) {
+  const std::int64_t rows = operands.rows;
+  DeviceBuffer<std::int64_t> weights = numbers_and_end(rows, stream);
+  for_each_item<std::int64_t>(
+      static_cast<std::uint64_t>(rows),
+      [a_row_ptr = operands.a_row_ptr, products, to = weights.data()] __device__(std::int64_t row) {
+        const auto own = static_cast<std::int64_t>(products[row]);
+        to[row] = own == 0 ? 0 : own + a_row_ptr[row + 1] - a_row_ptr[row];
+      },
+      stream);
+  exclusive_sum(weights.data(), rows + 1, stream);
+  DeviceBuffer<std::int64_t> begins(static_cast<std::size_t>(rows) + 1, stream);
+  mark_tiles_kernel<<<blocks_for(static_cast<std::uint64_t>(rows) + 1, kThreads), kThreads, 0,
+                      stream>>>(rows, weights.data(), begins.data());
+  check_cuda(cudaGetLastError());
+  const DeviceBuffer<std::int64_t> first_rows = positions_of(begins, stream);
+  DeviceBuffer<TileSource> sources(first_rows.size() - 1, stream);
+  for_each_item<std::uint32_t>(
+      sources.size(),
+      [c_row_ptr = operands.c_row_ptr, first = first_rows.data(), weights = weights.data(),
+       to = sources.data()] __device__(std::uint32_t i) {
+        const std::int64_t begin = first[i];
+        const std::int64_t end = first[i + 1];
+        to[i] = {static_cast<std::uint32_t>(begin),
+                 static_cast<std::uint32_t>(end),
+                 c_row_ptr[begin],
+                 c_row_ptr[end],
+                 0,
+                 static_cast<std::uint32_t>(
+                     min(weights[end] - weights[begin], std::int64_t{0xffffffff}))};
+      },
+      stream);
+  return sources;
+}
+
+/// Tiles of parts of the rows that are too long for one.
+DeviceBuffer<TileSource> sources_of_ranges(const ListOperands& operands,
+                                           const DeviceBuffer<TileSource>& of_rows,
+                                           std::uint32_t max_weight, std::uint64_t budget,
+                                           cudaStream_t stream) {
+  DeviceBuffer<std::int64_t> marks =
+      numbers_and_end(static_cast<std::int64_t>(of_rows.size()), stream);
+  for_each_item<std::uint32_t>(
+      of_rows.size(),
+      [max_weight, sources = of_rows.data(), to = marks.data()] __device__(std::uint32_t i) {
+        to[i] = sources[i].weight > max_weight ? 1 : 0;
+      },
+      stream);
+  const DeviceBuffer<std::int64_t> long_rows = positions_of(marks, stream);
+  const auto count = static_cast<std::int64_t>(long_rows.size()) - 1;
+  if (count == 0) return {};
+  DeviceBuffer<std::uint32_t> rows(static_cast<std::size_t>(count), stream);
+  DeviceBuffer<std::int64_t> first = numbers_and_end(count, stream);
+  for_each_item<std::int64_t>(
+      static_cast<std::uint64_t>(count),
+      [sources = of_rows.data(), list = long_rows.data(), rows = rows.data(),
+       to = first.data()] __device__(std::int64_t i) {
+        const TileSource& source = sources[list[i]];
+        rows[i] = source.first_row;
+        to[i] = source.c_end - source.c_begin;
+      },
+      stream);
+  const std::int64_t entries = sum_up(first, stream);
+  const std::uint64_t wanted = 2 * sizeof(std::int64_t) * static_cast<std::uint64_t>(entries);
+  if (wanted > budget) throw out_of_memory_error("the entries of long rows", wanted, budget);
+  DeviceBuffer<std::int64_t> sums(static_cast<std::size_t>(entries) + 1, stream);
+  check_cuda(cudaMemsetAsync(sums.data(), 0, sums.bytes(), stream));
+  constexpr unsigned parts = 16;
+  count_entry_products_kernel<<<dim3(static_cast<unsigned>(count), parts), kThreads, 0, stream>>>(
+      operands, rows.data(), first.data(), reinterpret_cast<unsigned long long*>(sums.data()));
+  check_cuda(cudaGetLastError());
+  exclusive_sum(sums.data(), entries + 1, stream);
+  // A range begins where the products of a row pass a multiple of kRangeProducts.
+  DeviceBuffer<std::int64_t> begins = numbers_and_end(entries, stream);
+  for_each_item<std::int64_t>(
+      static_cast<std::uint64_t>(entries),
+      [count, first = first.data(), sums = sums.data(),
+       to = begins.data()] __device__(std::int64_t entry) {
+        const std::int64_t row = first_not(std::int64_t{0}, count,
+                                           [&](std::int64_t r) { return first[r + 1] <= entry; });
+        const std::int64_t before = sums[first[row]];
+        to[entry] = entry == first[row] || (sums[entry] - before) / kRangeProducts !=
+                                               (sums[entry - 1] - before) / kRangeProducts
+                        ? 1
+                        : 0;
+      },
+      stream);
+  const DeviceBuffer<std::int64_t> range_begins = positions_of(begins, stream);
+  DeviceBuffer<TileSource> ranges(range_begins.size() - 1, stream);
+  for_each_item<std::uint32_t>(
+      ranges.size(),
+      [count, c_row_ptr = operands.c_row_ptr, first = first.data(), begin = range_begins.data(),
+       rows = rows.data(), to = ranges.data()] __device__(std::uint32_t i) {
+        const std::int64_t own = first_not(
+            std::int64_t{0}, count, [&](std::int64_t r) { return first[r + 1] <= begin[i]; });
+        const std::uint32_t row = rows[own];
+        const std::int64_t c_begin = c_row_ptr[row] + begin[i] - first[own];
+        to[i] = {row, row + 1, c_begin, c_begin + begin[i + 1] - begin[i], 1, 0};
+      },
+      stream);
+  return ranges;
+}
+
+/// The two lists in one.
+DeviceBuffer<TileSource> joined(const DeviceBuffer<TileSource>& one,
+                                const DeviceBuffer<TileSource>& other, cudaStream_t stream) {
+  DeviceBuffer<TileSource> all(one.size() + other.size(), stream);
+  const auto copy = [&](const DeviceBuffer<TileSource>& from, std::size_t to) {
+    if (from.size() != 0)
+      check_cuda(cudaMemcpyAsync(all.data() + to, from.data(), from.bytes(),
+                                 cudaMemcpyDeviceToDevice, stream));
+  };
+  copy(one, 0);
+  copy(other, one.size());
+  return all;
+}
+
+template <int Class>
+void build_class(const ProductLists& lists, const BuildArguments& args, cudaStream_t stream) {
+  constexpr ListClass own = list_classes[Class];
+  const ListTiles& tiles = lists.of_class[Class];
+  if (tiles.count != 0) {
+    BuildArguments of_class = args;
+    of_class.numbers = tiles.numbers.data();
+    const auto kernel = build_lists_kernel<own.threads, own.items>;
+    constexpr std::size_t bytes = sizeof(BuildShared<own.threads, own.items>);
+    check_cuda(allow_shared_memory(kernel, bytes));
+    kernel<<<tiles.count, own.threads, bytes, stream>>>(of_class);
+    check_cuda(cudaGetLastError());
+  }
+  if constexpr (Class + 1 < static_cast<int>(list_classes.size()))
+    build_class<Class + 1>(lists, args, stream);
+}
+
+}  // namespace
+
+ProductLists make_product_lists(const ListOperands& operands, std::uint64_t* products,
+                                std::uint32_t max_weight, std::uint64_t budget,
+                                cudaStream_t stream) {
+  ProductLists lists;
+  const std::uint64_t of_rows_bytes =
+      4 * sizeof(std::int64_t) * static_cast<std::uint64_t>(operands.rows + 1);
+  if (of_rows_bytes > budget) throw out_of_memory_error("product lists", of_rows_bytes, budget);
+  DeviceBuffer<TileSource> sources = sources_of_rows(operands, products, stream);
+  {
+    const DeviceBuffer<TileSource> ranges =
+        sources_of_ranges(operands, sources, max_weight, budget - of_rows_bytes, stream);
+    if (ranges.size() != 0) sources = joined(sources, ranges, stream);
+  }
+  const auto count = static_cast<std::uint32_t>(sources.size());
+  lists.tiles = DeviceBuffer<ListTile>(count, stream);
+  DeviceBuffer<std::int64_t> product_sums = numbers_and_end(count, stream);
+  DeviceBuffer<std::int64_t> factor_sums = numbers_and_end(count, stream);
+  DeviceBuffer<std::int64_t> index_sums = numbers_and_end(count, stream);
+  DeviceBuffer<std::uint8_t> is_left(static_cast<std::size_t>(operands.rows), stream);
+  DeviceBuffer<ClassCounts> class_counts(1, stream);
+  DeviceBuffer<std::uint32_t> numbers(std::size_t{count} * list_classes.size(), stream);
+  check_cuda(cudaMemsetAsync(is_left.data(), 0, is_left.bytes(), stream));
+  check_cuda(cudaMemsetAsync(class_counts.data(), 0, class_counts.bytes(), stream));
+  count_tiles_kernel<<<count, kThreads, 0, stream>>>(operands, sources.data(), lists.tiles.data(),
+                                                     max_weight, product_sums.data(),
+                                                     factor_sums.data(), index_sums.data());
+  check_cuda(cudaGetLastError());
+  mark_rows_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(
+      count, sources.data(), lists.tiles.data(), max_weight, is_left.data());
+  check_cuda(cudaGetLastError());
+  empty_tiles_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(
+      count, sources.data(), is_left.data(), lists.tiles.data(), product_sums.data(),
+      factor_sums.data(), index_sums.data());
+  check_cuda(cudaGetLastError());
+  const std::int64_t all_products = sum_up(product_sums, stream);
+  const std::int64_t all_factors = sum_up(factor_sums, stream);
+  const std::int64_t all_indices = sum_up(index_sums, stream);
+  place_tiles_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(
+      count, lists.tiles.data(), product_sums.data(), factor_sums.data(), index_sums.data(),
+      class_counts.data(), numbers.data());
+  check_cuda(cudaGetLastError());
+  ClassCounts found{};
+  class_counts.copy_to({&found, 1});
+  DeviceBuffer<std::uint64_t> others(1, stream);
+  check_cuda(cudaMemsetAsync(others.data(), 0, others.bytes(), stream));
+  for_each_item<std::int64_t>(
+      static_cast<std::uint64_t>(operands.rows),
+      [products, left = is_left.data(),
+       sum = reinterpret_cast<unsigned long long*>(others.data())] __device__(std::int64_t row) {
+        if (products[row] == 0) return;
+        if (left[row] == 0) {
+          products[row] = 0;
+        } else {
+          atomicAdd(sum, 1ull);
+        }
+      },
+      stream);
+  others.copy_to({&lists.other_rows, 1});
+  check_cuda(cudaStreamSynchronize(stream));
+  const auto wanted =
+      static_cast<std::uint64_t>(all_products) * sizeof(std::uint16_t) +
+      static_cast<std::uint64_t>(all_products) / 32 * sizeof(ListWord) +
+      static_cast<std::uint64_t>(all_factors + all_indices) * sizeof(std::uint32_t) +
+      count * (sizeof(ListTile) + sizeof(TileSource) + 6 * sizeof(std::int64_t));
+  if (wanted > budget) throw out_of_memory_error("product lists", wanted, budget);
+  for (std::size_t i = 0; i < list_classes.size(); ++i) {
+    ListTiles& own = lists.of_class[i];
+    own.count = found.count[i];
+    own.max_weight = found.max_weight[i];
+    own.numbers = DeviceBuffer<std::uint32_t>(own.count, stream);
+    if (own.count != 0)
+      check_cuda(cudaMemcpyAsync(own.numbers.data(), numbers.data() + i * count,
+                                 own.numbers.bytes(), cudaMemcpyDeviceToDevice, stream));
+  }
+  lists.codes = DeviceBuffer<std::uint16_t>(static_cast<std::size_t>(all_products), stream);
+  lists.words = DeviceBuffer<ListWord>(static_cast<std::size_t>(all_products) / 32, stream);
+  lists.offsets = DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(all_factors), stream);
+  lists.indices = DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(all_indices), stream);
+  build_class<0>(lists,
+                 {operands, sources.data(), lists.tiles.data(), nullptr, lists.codes.data(),
+                  lists.words.data(), lists.offsets.data(), lists.indices.data()},
+                 stream);
+  return lists;
+}
+
+}  // namespace sortie::spgemm::cuda
