@@ -158,7 +158,7 @@ struct SpgemmPlan<Value>::State {
           bytes() + fused->products.bytes() + static_cast<std::uint64_t>(nnz()) * sizeof(Value);
       const std::size_t shared = max_dynamic_shared_memory() - list_tile_bytes<Value>(0);
       const auto max_weight = static_cast<std::uint32_t>(std::min<std::size_t>(
-          list_classes.back().max_weight, shared / list_bytes_per_weight<Value>));
+          tile_classes.back().max_weight, shared / list_bytes_per_weight<Value>));
       DevicePhase listing(context, "lists");
       try {
         lists = make_product_lists(

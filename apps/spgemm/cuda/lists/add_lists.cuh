@@ -102,8 +102,8 @@ template <class Value>
 void add_product_lists(const ProductLists& lists, const Value* a_values, const Value* b_values,
                        Value* c_values, cudaStream_t stream) {
   KernelGroup group(stream);
-  for_each_descending<static_cast<int>(list_classes.size())>([&]<int Class> {
-    constexpr ListClass own = list_classes[Class];
+  for_each_descending<static_cast<int>(tile_classes.size())>([&]<int Class> {
+    constexpr ListClass own = tile_classes[Class];
     const ListTiles& tiles = lists.of_class[Class];
     if (tiles.count == 0) return;
     const ListArguments<Value> args{lists.tiles.data(),

@@ -122,14 +122,14 @@ __global__ void __launch_bounds__(kThreads)
 
 /// What the host reads: the tiles of each class, and their greatest weights.
 struct ClassCounts {
-  std::uint32_t count[list_classes.size()];
-  std::uint32_t max_weight[list_classes.size()];
+  std::uint32_t count[tile_classes.size()];
+  std::uint32_t max_weight[tile_classes.size()];
 };
 
 /// Class of a tile; -1 if it is empty.
 __device__ __forceinline__ int class_of_tile(const ListTile& tile) {
   if (tile.products == 0) return -1;
-  constexpr auto classes = list_classes;
+  constexpr auto classes = tile_classes;
   const std::uint32_t weight = tile.products + tile.factors;
   int found = 0;
   while (found + 1 < static_cast<int>(classes.size()) && weight > classes[found].max_weight)
@@ -475,7 +475,7 @@ DeviceBuffer<TileSource> joined(const DeviceBuffer<TileSource>& one,
 
 template <int Class>
 void build_class(const ProductLists& lists, const BuildArguments& args, cudaStream_t stream) {
-  constexpr ListClass own = list_classes[Class];
+  constexpr ListClass own = tile_classes[Class];
   const ListTiles& tiles = lists.of_class[Class];
   if (tiles.count != 0) {
     BuildArguments of_class = args;
@@ -486,7 +486,7 @@ void build_class(const ProductLists& lists, const BuildArguments& args, cudaStre
     kernel<<<tiles.count, own.threads, bytes, stream>>>(of_class);
     check_cuda(cudaGetLastError());
   }
-  if constexpr (Class + 1 < static_cast<int>(list_classes.size()))
+  if constexpr (Class + 1 < static_cast<int>(tile_classes.size()))
     build_class<Class + 1>(lists, args, stream);
 }
 
@@ -512,7 +512,7 @@ ProductLists make_product_lists(const ListOperands& operands, std::uint64_t* pro
   DeviceBuffer<std::int64_t> index_sums = numbers_and_end(count, stream);
   DeviceBuffer<std::uint8_t> is_left(static_cast<std::size_t>(operands.rows), stream);
   DeviceBuffer<ClassCounts> class_counts(1, stream);
-  DeviceBuffer<std::uint32_t> numbers(std::size_t{count} * list_classes.size(), stream);
+  DeviceBuffer<std::uint32_t> numbers(std::size_t{count} * tile_classes.size(), stream);
   check_cuda(cudaMemsetAsync(is_left.data(), 0, is_left.bytes(), stream));
   check_cuda(cudaMemsetAsync(class_counts.data(), 0, class_counts.bytes(), stream));
   count_tiles_kernel<<<count, kThreads, 0, stream>>>(operands, sources.data(), lists.tiles.data(),
@@ -557,7 +557,7 @@ ProductLists make_product_lists(const ListOperands& operands, std::uint64_t* pro
       static_cast<std::uint64_t>(all_factors + all_indices) * sizeof(std::uint32_t) +
       count * (sizeof(ListTile) + sizeof(TileSource) + 6 * sizeof(std::int64_t));
   if (wanted > budget) throw out_of_memory_error("product lists", wanted, budget);
-  for (std::size_t i = 0; i < list_classes.size(); ++i) {
+  for (std::size_t i = 0; i < tile_classes.size(); ++i) {
     ListTiles& own = lists.of_class[i];
     own.count = found.count[i];
     own.max_weight = found.max_weight[i];

@@ -40,7 +40,7 @@ struct ListClass {
   int threads;  ///< of a block that builds or adds a tile
   int items;    ///< products of a thread that builds a tile
 };
-inline constexpr std::array<ListClass, 3> list_classes{
+inline constexpr std::array<ListClass, 3> tile_classes{
     {{2048, 256, 8}, {6144, 512, 12}, {16384, 1024, 16}}};
 
 /// Bytes of shared memory for a tile: values and offsets of factors, values, codes and first codes of
@@ -72,7 +72,7 @@ struct ListTiles {
 /// | tiles     | 60 for each 1024 products or more                                  |
 struct ProductLists {
   DeviceBuffer<ListTile> tiles;
-  std::array<ListTiles, list_classes.size()> of_class;
+  std::array<ListTiles, tile_classes.size()> of_class;
   DeviceBuffer<std::uint16_t> codes;
   DeviceBuffer<ListWord> words;
   DeviceBuffer<std::uint32_t> offsets;
