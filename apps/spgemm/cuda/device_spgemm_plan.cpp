@@ -24,6 +24,7 @@ struct FusedStructure {
   RowBins bins;
   CountedRows<Value> counted;
   DeviceBuffer<std::int64_t> row_ptr;
+  std::int64_t entries = 0;              ///< of C
   DeviceBuffer<std::uint64_t> products;  ///< of each row; only while the plan is made
 
   /// \param budget  bytes
@@ -46,11 +47,12 @@ struct FusedStructure {
     DevicePhase counting(context, "counting");
     require(lasting + bins.products * large_row_bytes_per_product, "the structure of A * B");
     counted = count_rows<Value>({a, b}, bins, budget - lasting, row_ptr.data(), false, stream);
+    entries = counted.found.entries;
     trim_bitmaps(stream);
     counting.stop();
   }
 
-  [[nodiscard]] std::int64_t nnz() const { return counted.found.entries; }
+  [[nodiscard]] std::int64_t nnz() const { return entries; }
   [[nodiscard]] std::uint64_t bytes() const {
     const LargeRows& large = counted.large;
     return bins.rows.bytes() + large.storage.bytes() + large.bitmaps.bytes() + row_ptr.bytes();
