@@ -108,8 +108,7 @@ class Search {
 
   Items anchors(const HashRange& range) {
     Items items;
-    const AnchorTiles tiles{bytes(), size_,  borders_.data(), first_borders_.data(),
-                            shape_,  range};
+    const AnchorTiles tiles{bytes(), size_, borders_.data(), first_borders_.data(), shape_, range};
     for (unsigned tile = 0; tile < blocks_for(size_, tile_windows); ++tile) {
       std::vector<std::uint32_t> counts(tile + 1);
       cuda_on_host::run_block(
@@ -159,8 +158,8 @@ class Search {
                               &count};
     for (unsigned i = 0; i < blocks_for(groups.items.size, marking_warps * 32); ++i) {
       cuda_on_host::run_block(
-          marking_warps * 32,
-          [&] { mark_groups_kernel(groups, matches.data(), offsets, targets); }, i);
+          marking_warps * 32, [&] { mark_groups_kernel(groups, matches.data(), offsets, targets); },
+          i);
     }
     ASSERT_LE(count, begins.size());
     copies_.resize(size_);

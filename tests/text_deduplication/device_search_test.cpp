@@ -85,8 +85,7 @@ TEST(DeviceSearch, DividesGroupsOfCommonGrams) {
   Random random(5);
   std::string text;
   for (int i = 0; i < 20'000; ++i) {
-    for (int j = 0; j < 30; ++j)
-      text += static_cast<char>('a' + random.below(i % 3 == 0 ? 2 : 20));
+    for (int j = 0; j < 30; ++j) text += static_cast<char>('a' + random.below(i % 3 == 0 ? 2 : 20));
     text += std::string(20, '#') + "=" + std::string(20, '#');
     if (i % 7 == 0 && i > 0) text += text.substr(random.below(text.size()), 190);
   }

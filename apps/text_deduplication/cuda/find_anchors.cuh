@@ -40,7 +40,8 @@ class AnchorTile {
   static constexpr std::uint32_t most_gram = 24;
   static constexpr std::uint32_t windows_a_thread = tile_windows / tile_threads;
   /// Odd, so that neighbouring threads access different banks.
-  static constexpr std::uint32_t most_grams_a_thread = (most_grams + tile_threads - 1) / tile_threads | 1U;
+  static constexpr std::uint32_t most_grams_a_thread =
+      (most_grams + tile_threads - 1) / tile_threads | 1U;
   static constexpr int place_bits = 12;
   static constexpr std::uint32_t place_mask = (1U << place_bits) - 1;
   static_assert(most_grams <= place_mask);
@@ -240,7 +241,8 @@ class AnchorTile {
     const std::uint32_t period = place_of_hash(hash) - place_of_hash(previous);
     return hash >> place_bits == previous >> place_bits &&
            shared_.first[k] == shared_.first[k - 1] + period &&
-           shared_.last[k] == shared_.last[k - 1] + period && shared_.last[k - 1] + 1U == shared_.first[k];
+           shared_.last[k] == shared_.last[k - 1] + period &&
+           shared_.last[k - 1] + 1U == shared_.first[k];
   }
 
   /// Marks the anchors that repeat no other in `heads`. Anchor k repeats the one before if all bytes
@@ -340,11 +342,10 @@ inline __global__ void __launch_bounds__(tile_threads)
   AnchorTile tile(shared, tiles);
   tile.find();
   const std::uint32_t begin = begins[blockIdx.x];
-  static_cast<void>(
-      tile.visit([&](std::uint32_t place, std::uint64_t key, std::uint64_t value) {
-        keys[begin + place] = key;
-        values[begin + place] = value;
-      }));
+  static_cast<void>(tile.visit([&](std::uint32_t place, std::uint64_t key, std::uint64_t value) {
+    keys[begin + place] = key;
+    values[begin + place] = value;
+  }));
 }
 
 }  // namespace sortie::texts::cuda

@@ -300,11 +300,9 @@ class GroupMarks {
     for (std::uint32_t begin = 0; begin < width; begin += 32) {
       const std::uint32_t j = begin + lane();
       const bool is_inside = j < width;
-      const auto copies =
-          copies_before + inclusive_sum_in_warp(is_inside ? copies_[j] : 0ULL);
+      const auto copies = copies_before + inclusive_sum_in_warp(is_inside ? copies_[j] : 0ULL);
       auto others = others_before;
-      if (targets_.has_other)
-        others += inclusive_sum_in_warp(is_inside ? others_[j] : 0ULL);
+      if (targets_.has_other) others += inclusive_sum_in_warp(is_inside ? others_[j] : 0ULL);
       copies_before = from_lane(copies, 31);
       others_before = from_lane(others, 31);
       const bool is_marked = is_inside && is_duplicate(copies, others);
@@ -315,8 +313,7 @@ class GroupMarks {
       const unsigned marked = __ballot_sync(full_warp, is_marked);
       // A run ends before the next lane that is not marked or has another number of copies.
       const unsigned ends = __ballot_sync(full_warp, !is_marked || differs);
-      const bool begins_run =
-          is_marked && (differs || (marked >> (lane() - 1) & 1U) == 0);
+      const bool begins_run = is_marked && (differs || (marked >> (lane() - 1) & 1U) == 0);
       const unsigned runs = __ballot_sync(full_warp, begins_run);
       if (runs == 0) continue;
       std::uint32_t place = 0;
@@ -337,8 +334,7 @@ class GroupMarks {
         return;
       }
       for (std::uint32_t offset = match.least; offset <= match.most; ++offset) {
-        if (copies_[leader_.most - offset] != 0)
-          set_bits(targets_.removed, member, offset, offset);
+        if (copies_[leader_.most - offset] != 0) set_bits(targets_.removed, member, offset, offset);
       }
     });
     __syncwarp();
@@ -372,8 +368,7 @@ inline __global__ void __launch_bounds__(marking_warps * 32)
   const bool is_leader =
       i < groups.items.size && groups.leaders[i] == i && groups.items.may_match(i);
   GroupMarks marks(groups, matches, offsets, targets, differences);
-  for (unsigned leaders = __ballot_sync(full_warp, is_leader); leaders != 0;
-       leaders &= leaders - 1)
+  for (unsigned leaders = __ballot_sync(full_warp, is_leader); leaders != 0; leaders &= leaders - 1)
     marks.mark(base + static_cast<std::uint32_t>(first_lane(leaders)));
 }
 

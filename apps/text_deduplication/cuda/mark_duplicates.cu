@@ -26,8 +26,8 @@
 //   | leaders, matches, places  | <= m each    | 4 bytes | round                                |
 //   | first windows             | <= m / 2 + 1 | 16 bytes| whole call, twice at its end         |
 #include <algorithm>
-#include <cub/device/device_scan.cuh>
 #include <cstdint>
+#include <cub/device/device_scan.cuh>
 #include <limits>
 #include <span>
 #include <string_view>
@@ -89,8 +89,7 @@ std::uint64_t sums_before(const Of& of, std::uint32_t count, std::uint32_t* sums
                                          static_cast<int>(count) + 1, stream);
   });
   std::uint32_t total = 0;
-  check_cuda(
-      cudaMemcpyAsync(&total, sums + count, sizeof total, cudaMemcpyDeviceToHost, stream));
+  check_cuda(cudaMemcpyAsync(&total, sums + count, sizeof total, cudaMemcpyDeviceToHost, stream));
   check_cuda(cudaStreamSynchronize(stream));
   return total;
 }
@@ -160,14 +159,12 @@ class Search {
       first_borders[tile] = border;
     }
     const std::uint64_t words = OffsetBits::bytes_of(size_) / sizeof(std::uint32_t);
-    require("the text",
-            size_ + (options.protect_first ? 8 : 4) * words +
-                8 * (borders.size() + first_borders.size()) + 4 * tiles);
+    require("the text", size_ + (options.protect_first ? 8 : 4) * words +
+                            8 * (borders.size() + first_borders.size()) + 4 * tiles);
     WaitingPhase copying(context_, "copy in", size_);
     text_ = DeviceBuffer<std::uint8_t>(size_ + 2 * text_padding, stream_);
     check_cuda(cudaMemsetAsync(text_.data(), 0, text_padding, stream_));
-    check_cuda(
-        cudaMemsetAsync(text_.data() + text_padding + size_, 0, text_padding, stream_));
+    check_cuda(cudaMemsetAsync(text_.data() + text_padding + size_, 0, text_padding, stream_));
     copy_to_device_in_blocks(text_.data() + text_padding, std::as_bytes(text), stream_,
                              threads_of(context_));
     borders_ = copied_to_device(borders, stream_, threads_of(context_));
@@ -194,8 +191,7 @@ class Search {
   /// The parts into which hashes are divided so that the anchors of each fit.
   std::uint64_t passes() {
     anchors_ = count_anchors({});
-    const std::uint64_t fitting =
-        std::clamp<std::uint64_t>(left() / bytes_of_item, 1, most_items);
+    const std::uint64_t fitting = std::clamp<std::uint64_t>(left() / bytes_of_item, 1, most_items);
     return anchors_ / fitting + 1;
   }
 
@@ -346,8 +342,8 @@ class Search {
                            marking_bytes(offsets, targets.has_other), stream_>>>(
           groups, matches.data(), offsets, targets);
       check_cuda(cudaGetLastError());
-      check_cuda(cudaMemcpyAsync(&count, targets.count, sizeof count, cudaMemcpyDeviceToHost,
-                                 stream_));
+      check_cuda(
+          cudaMemcpyAsync(&count, targets.count, sizeof count, cudaMemcpyDeviceToHost, stream_));
       check_cuda(cudaStreamSynchronize(stream_));
     } while (count > targets.capacity);
     if (count == 0) return;
@@ -366,14 +362,13 @@ class Search {
     SingleWindows windows{text(), shape_.window, 1, items.view(), {}};
     for (std::uint32_t i = 1; i < shape_.window; ++i) windows.power *= SingleWindows::factor;
     const std::uint64_t most = items.size() * std::uint64_t{shape_.offsets};
-    const std::uint64_t fitting =
-        std::clamp<std::uint64_t>(left() / bytes_of_item, 1, most_items);
+    const std::uint64_t fitting = std::clamp<std::uint64_t>(left() / bytes_of_item, 1, most_items);
     windows.range.count = most / fitting + 1;
     for (; windows.range.index != windows.range.count; ++windows.range.index) {
       Items single = made_of(windows, items.size());
       sort_by(single.keys, single.values, hash_begin_bit, 64, stream_);
-      static_cast<void>(compare(matchable(std::move(single)), 1,
-                                std::numeric_limits<std::uint32_t>::max()));
+      static_cast<void>(
+          compare(matchable(std::move(single)), 1, std::numeric_limits<std::uint32_t>::max()));
     }
     comparing.stop();
   }
@@ -450,8 +445,8 @@ class Search {
 
 }  // namespace
 
-MarkingPlan plan_marking(const Context& context, std::uint64_t text_bytes,
-                         std::uint64_t documents, const DeduplicationOptions& options) {
+MarkingPlan plan_marking(const Context& context, std::uint64_t text_bytes, std::uint64_t documents,
+                         const DeduplicationOptions& options) {
   const DeviceCall call(context);
   const WindowShape shape = WindowShape::of(options.min_length);
   const std::uint64_t held = text_bytes + 2 * text_padding +
