@@ -29,6 +29,7 @@ constexpr Rates products{120e6, 8e9, 0.03};
 constexpr Rates symbols{14e6, 2.5e9, 0.03};
 constexpr Rates query_letters{2e6, 400e6, 0.02};
 constexpr Rates sorted_bytes{130e6, 30e9, 0.02};
+constexpr Rates deduplicated_bytes{70e6, 10e9, 0.03};
 
 /// Threads beyond these add little: they share the memory.
 constexpr int most_useful_threads = 32;
@@ -68,6 +69,11 @@ BackendSeconds query_seconds(std::uint64_t text_symbols, std::uint64_t array_byt
 BackendSeconds sort_seconds(std::uint64_t bytes, double reading, int threads) {
   // Copies are beside the reading and the writing, which are slower.
   return seconds(sorted_bytes, static_cast<double>(bytes), 0, reading, threads);
+}
+
+BackendSeconds deduplication_seconds(std::uint64_t bytes, double reading, int threads) {
+  const auto items = static_cast<double>(bytes);
+  return seconds(deduplicated_bytes, items, items, reading, threads);
 }
 
 std::uint64_t estimated_symbols(const char* path) {

@@ -41,6 +41,11 @@ struct BackendSeconds {
 /// \param reading  as above
 [[nodiscard]] BackendSeconds sort_seconds(std::uint64_t bytes, double reading, int threads);
 
+/// \param bytes    of text
+/// \param reading  as above
+[[nodiscard]] BackendSeconds deduplication_seconds(std::uint64_t bytes, double reading,
+                                                   int threads);
+
 /// Estimated symbols of a sequence file, from its bytes and its name; 0 for a stream.
 [[nodiscard]] std::uint64_t estimated_symbols(const char* path);
 

@@ -15,6 +15,7 @@
 #include "apps/cli/command.hpp"
 #include "core/files/whole_file.hpp"
 #include "core/host_memory.hpp"
+#include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/corpus.hpp"
 #include "sortie/error.hpp"
@@ -40,6 +41,7 @@ struct DedupCommand {
   std::string report;
   std::string picture;
   CleaningOptions cleaning;
+  int gpus = 0;
   bool split_characters = false;
   bool verify = false;
   bool dry_run = false;
@@ -258,6 +260,23 @@ void report_figures(Job& job, const DedupCommand& command, const CorpusDeduplica
   report.set("verified", command.verify);
 }
 
+/// Before the text is read, since the device starts beside that.
+void choose_backend(Job& job, const DedupCommand& command) {
+  if (command.gpus > 1) {
+    throw Error(ErrorKind::usage,
+                fmt::format("found --gpus {}, expected 1 for dedup", command.gpus));
+  }
+  if (command.gpus > 0) choose_devices(job, command.common);
+  if (!job.may_choose_backend()) return;
+  std::uint64_t bytes = 0;
+  for (const std::string& path : command.files) bytes += estimated_symbols(path.c_str());
+  if (job.memory_budget() != 0 && bytes > job.memory_budget() / 2)
+    return job.choose_backend(Backend::host, "a text larger than memory is taken in passes there");
+  constexpr double reading_rate = 500e6;
+  job.choose_backend(deduplication_seconds(bytes, static_cast<double>(bytes) / reading_rate,
+                                           threads_of(job.reading_context())));
+}
+
 void run_dedup(Job& job, const DedupCommand& given) {
   DedupCommand command = given;
   CorpusDeduplicationOptions& options = command.options;
@@ -267,9 +286,9 @@ void run_dedup(Job& job, const DedupCommand& given) {
   command.corpus.split_documents = true;
   if (!command.mirror.empty() && command.others.empty())
     throw Error(ErrorKind::usage, "found --mirror, expected --against with it");
-  job.choose_backend(Backend::host, "text deduplication runs on the host");
   if (!command.dry_run) require_outputs(job, command);
   command.files = expand_paths(command.files);
+  choose_backend(job, command);
   std::vector<std::string> paths = command.files;
   if (!command.others.empty()) {
     options.other_file = paths.size();
@@ -282,7 +301,8 @@ void run_dedup(Job& job, const DedupCommand& given) {
   // A quarter to an eighth of the budget is for the blocks that are read, which are small enough
   // for large documents to fit, too: each thread holds three blocks of the size of its document.
   constexpr std::uint64_t usual_reading = std::uint64_t{256} << 20;
-  HostContext reading = job.context();
+  HostContext reading = job.reading_context();
+  reading.memory_budget = job.memory_budget();
   reading.memory_budget =
       std::min(reading.memory_budget / 4, std::max(reading.memory_budget / 8, usual_reading));
   if (reading.memory_budget != 0) {
@@ -348,6 +368,7 @@ Command add_dedup_command(CLI::App& program) {
       "RANGES has lines \"BEGIN END\": half-open bytes of all documents' text, one after the "
       "other.");
   add_common_options(*parser, command->common);
+  add_gpus_option(*parser, command->gpus);
   DeduplicationOptions& windows = command->options.windows;
   parser
       ->add_option("FILE", command->files,

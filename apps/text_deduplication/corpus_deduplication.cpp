@@ -100,11 +100,22 @@ void find_in_memory(const Context& context, CorpusDeduplication& all,
   all.plan.text_bytes = all.text_size;
   all.plan.documents = all.begins.size() - 1;
   Context rest = context;
-  if (rest.memory_budget != 0) rest.memory_budget -= all.text_size;
-  const host::MarkingPlan marking =
-      host::plan_marking(rest, all.text_size, all.plan.documents, windows);
-  all.plan.passes = marking.passes;
-  all.plan.memory = all.text_size + all.begins.size() * sizeof(std::uint64_t) + marking.memory;
+  rest.backend = backend_for(context, all.text_size, all.plan.documents, windows);
+  if (rest.backend == Backend::host) {
+    if (rest.memory_budget != 0) rest.memory_budget -= all.text_size;
+    const MarkingPlan marking =
+        host::plan_marking(rest, all.text_size, all.plan.documents, windows);
+    all.plan.passes = marking.passes;
+    all.plan.memory = all.text_size + all.begins.size() * sizeof(std::uint64_t) + marking.memory;
+  }
+#ifdef SORTIE_HAVE_CUDA
+  if (rest.backend == Backend::cuda) {
+    const MarkingPlan marking =
+        cuda::plan_marking(rest, all.text_size, all.plan.documents, windows);
+    all.plan.passes = marking.passes;
+    all.plan.memory = marking.memory;
+  }
+#endif
   if (options.announce) options.announce(all.plan);
   if (options.plan_only) return;
   all.result = find_duplicates(rest, all.text(), all.begins, windows);
@@ -157,7 +168,7 @@ CorpusDeduplication find_duplicates(const Context& context, CorpusStream& corpus
   DeduplicationOptions checked = options.windows;
   if (options.other_file != CorpusDeduplicationOptions{}.other_file) checked.other_corpus = 0;
   require_options(checked);
-  require_backend(context);
+  const Backend backend = resolve_backend(context);
   CorpusDeduplication all;
   const std::uint64_t memory = host_memory_limit(context);
   if (TextLoader(all, memory / 3 * text_share_of_three).load(corpus)) {
@@ -166,6 +177,12 @@ CorpusDeduplication find_duplicates(const Context& context, CorpusStream& corpus
       windows.other_corpus = corpus.files()[options.other_file].first_document;
     find_in_memory(context, all, options, windows);
   } else {
+    if (backend == Backend::cuda && context.backend == Backend::cuda) {
+      throw Error(ErrorKind::unavailable,
+                  fmt::format("text deduplication on a GPU: found more than {} of text, expected "
+                              "that it fits into memory (--backend host takes it in passes)",
+                              format_bytes(memory / 3 * text_share_of_three)));
+    }
     find_in_stream(context, corpus, all, options);
   }
   return all;

@@ -98,26 +98,37 @@ struct DuplicateMarks {
   void join_first_windows();
 };
 
-namespace host {
-
 /// Work space of mark_duplicates(), and into how many parts anchors are divided so that it fits.
 struct MarkingPlan {
   std::uint64_t passes = 1;
   std::uint64_t memory = 0;
 };
 
-/// \throws Error (out_of_memory)
+// On each backend: plan_marking() throws Error (out_of_memory) if not even many parts fit;
+// mark_duplicates() marks the duplicates of a text in memory, for valid options.
+
+namespace host {
 [[nodiscard]] MarkingPlan plan_marking(const HostContext& context, std::uint64_t text_bytes,
                                        std::uint64_t documents,
                                        const DeduplicationOptions& options);
-
-/// Marks the duplicates of a text in memory. \pre the options are valid
 [[nodiscard]] DuplicateMarks mark_duplicates(const Context& context,
                                              std::span<const std::uint8_t> text,
                                              std::span<const std::uint64_t> begins,
                                              const DeduplicationOptions& options);
-
 }  // namespace host
+
+#ifdef SORTIE_HAVE_CUDA
+namespace cuda {
+/// With the text, on the device.
+[[nodiscard]] MarkingPlan plan_marking(const Context& context, std::uint64_t text_bytes,
+                                       std::uint64_t documents,
+                                       const DeduplicationOptions& options);
+[[nodiscard]] DuplicateMarks mark_duplicates(const Context& context,
+                                             std::span<const std::uint8_t> text,
+                                             std::span<const std::uint64_t> begins,
+                                             const DeduplicationOptions& options);
+}  // namespace cuda
+#endif
 
 /// The borders that windows must not cross: `begins`, or those of the two corpora.
 [[nodiscard]] std::vector<std::uint64_t> window_borders(std::span<const std::uint64_t> begins,

@@ -15,8 +15,10 @@ namespace sortie::texts {
 
 /// \throws Error (usage)
 void require_options(const DeduplicationOptions& options);
-/// \throws Error (unavailable)
-void require_backend(const Context& context);
+/// The backend for a text in memory: of the context, or by default CUDA if there is a device on
+/// which the text fits. \throws Error (unavailable)
+[[nodiscard]] Backend backend_for(const Context& context, std::uint64_t text_bytes,
+                                  std::uint64_t documents, const DeduplicationOptions& options);
 void require_begins(std::span<const std::uint64_t> begins, std::uint64_t text_bytes,
                     const DeduplicationOptions& options);
 

@@ -122,10 +122,24 @@ void require_options(const DeduplicationOptions& options) {
                 "found another corpus and first occurrences to keep, expected one of them");
 }
 
-void require_backend(const Context& context) {
-  if (context.backend == Backend::cuda)
-    throw Error(ErrorKind::unavailable,
-                "text deduplication: found the backend cuda, expected host");
+Backend backend_for(const Context& context, std::uint64_t text_bytes, std::uint64_t documents,
+                    const DeduplicationOptions& options) {
+  const Backend backend = resolve_backend(context);
+#ifdef SORTIE_HAVE_CUDA
+  if (backend == Backend::cuda && context.backend == Backend::automatic) {
+    try {
+      static_cast<void>(cuda::plan_marking(context, text_bytes, documents, options));
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::out_of_memory) throw;
+      return Backend::host;
+    }
+  }
+#else
+  static_cast<void>(text_bytes);
+  static_cast<void>(documents);
+  static_cast<void>(options);
+#endif
+  return backend;
 }
 
 void require_begins(std::span<const std::uint64_t> begins, std::uint64_t text_bytes,
@@ -172,8 +186,15 @@ Deduplication find_duplicates(const Context& context, std::span<const std::uint8
                               const DeduplicationOptions& options) {
   require_options(options);
   require_begins(begins, text.size(), options);
-  require_backend(context);
-  DuplicateMarks marks = host::mark_duplicates(context, text, begins, options);
+  const bool on_device =
+      backend_for(context, text.size(), begins.size() - 1, options) == Backend::cuda;
+#ifdef SORTIE_HAVE_CUDA
+  const auto mark = on_device ? cuda::mark_duplicates : host::mark_duplicates;
+#else
+  static_cast<void>(on_device);
+  const auto mark = host::mark_duplicates;
+#endif
+  DuplicateMarks marks = mark(context, text, begins, options);
   const PhaseTimer timer(context, "ranges");
   return result_of(marks, begins, options, removed_ranges(marks, text, begins, options));
 }

@@ -253,6 +253,9 @@ inline int __popc(unsigned int word) {
 inline int __ffs(int word) {
   return __builtin_ffs(word);
 }
+inline int __ffsll(long long word) {
+  return __builtin_ffsll(word);
+}
 inline int __clz(int word) {
   return std::countl_zero(static_cast<unsigned int>(word));
 }

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sortie/error.hpp"
+#include "sortie/text_deduplication.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/text_deduplication/oracle.hpp"
+
+/// The search on a device beside that on the host: the same result for every policy, length and
+/// number of passes.
+namespace sortie::texts {
+namespace {
+
+using test::Documents;
+
+Deduplication find_on(Backend backend, const Documents& documents,
+                      const DeduplicationOptions& options, std::uint64_t budget = 0) {
+  Context context;
+  context.backend = backend;
+  context.memory_budget = budget;
+  return find_duplicates(context, documents.text, documents.begins, options);
+}
+
+void expect_same(const Deduplication& found, const Deduplication& expected) {
+  EXPECT_EQ(found.ranges, expected.ranges);
+  EXPECT_EQ(found.other_begin, expected.other_begin);
+  EXPECT_EQ(found.duplicate_windows, expected.duplicate_windows);
+  EXPECT_EQ(found.bytes_removed, expected.bytes_removed);
+  EXPECT_EQ(found.documents_changed, expected.documents_changed);
+  EXPECT_EQ(found.documents_emptied, expected.documents_emptied);
+  EXPECT_EQ(found.range_lengths, expected.range_lengths);
+  EXPECT_EQ(found.copies, expected.copies);
+  EXPECT_EQ(found.passages, expected.passages);
+}
+
+/// All policies: none, first, first and protected, another corpus.
+std::vector<DeduplicationOptions> all_policies(std::uint64_t length, const Documents& documents) {
+  std::vector<DeduplicationOptions> all(4, {.min_length = length});
+  all[1].keep = Keep::first;
+  all[1].across_documents = true;
+  all[2].keep = Keep::first;
+  all[2].protect_first = true;
+  all[2].min_island = 20;
+  all[3].other_corpus = documents.begins.size() / 2;
+  return all;
+}
+
+/// Copies of pieces of a text, with changes.
+Documents mutated_documents(Random& random, std::uint64_t bytes) {
+  std::string base;
+  for (int i = 0; i < 20'000; ++i) base += static_cast<char>('a' + random.below(26));
+  base.replace(5000, 600, std::string(600, '='));
+  Documents documents;
+  while (documents.text.size() < bytes) {
+    std::string document = base.substr(random.below(base.size()), random.below(9000));
+    for (std::uint64_t i = 0; i < document.size() / 200; ++i)
+      document[random.below(document.size())] = static_cast<char>('A' + random.below(26));
+    if (random.below(4) == 0) document.insert(document.size() / 2, "\xe2\x82\xac\xe2\x82\xac");
+    documents.add(random.below(10) == 0 ? "" : document);
+  }
+  return documents;
+}
+
+TEST(DeviceSearch, EqualsTheHostInOneAndSeveralPasses) {
+  Random random(1);
+  const Documents documents = mutated_documents(random, 400'000);
+  for (const std::uint64_t length : {1, 9, 24, 100, 700, 3000}) {
+    for (const DeduplicationOptions& options : all_policies(length, documents)) {
+      SCOPED_TRACE(testing::Message() << "L " << length << ", keep " << name(options.keep));
+      const Deduplication expected = find_on(Backend::host, documents, options);
+      expect_same(find_on(Backend::cuda, documents, options), expected);
+      if (length < 24) continue;
+      expect_same(find_on(Backend::cuda, documents, options, 1'000'000), expected);
+    }
+  }
+}
+
+/// A k-gram that occurs often between different bytes, so that groups are divided into windows.
+TEST(DeviceSearch, DividesGroupsOfCommonGrams) {
+  Random random(5);
+  std::string text;
+  for (int i = 0; i < 20'000; ++i) {
+    for (int j = 0; j < 30; ++j) text += static_cast<char>('a' + random.below(i % 3 == 0 ? 2 : 20));
+    text += std::string(20, '#') + "=" + std::string(20, '#');
+    if (i % 7 == 0 && i > 0) text += text.substr(random.below(text.size()), 190);
+  }
+  Documents documents;
+  documents.add(text);
+  for (const std::uint64_t length : {45, 64, 100}) {
+    for (const DeduplicationOptions& options : all_policies(length, documents)) {
+      SCOPED_TRACE(testing::Message() << "L " << length << ", keep " << name(options.keep));
+      const Deduplication expected = find_on(Backend::host, documents, options);
+      EXPECT_GT(expected.duplicate_windows, options.has_other_corpus() ? 0U : 100'000U);
+      expect_same(find_on(Backend::cuda, documents, options), expected);
+    }
+  }
+}
+
+TEST(DeviceSearch, RunsAndPeriodsOfMillionsOfBytes) {
+  for (const std::uint64_t period : {1, 2, 7, 60, 1000}) {
+    Random random(period);
+    std::string text;
+    for (std::uint64_t i = 0; i < 3'000'000; ++i)
+      text += i < period ? static_cast<char>(random.below(256)) : text[i - period];
+    for (std::uint64_t i = 25'000; i < text.size(); i += 50'000) text[i] ^= 1;
+    Documents documents;
+    documents.add(text);
+    for (const DeduplicationOptions& options : all_policies(100, documents)) {
+      SCOPED_TRACE(testing::Message() << "period " << period << ", keep " << name(options.keep));
+      expect_same(find_on(Backend::cuda, documents, options),
+                  find_on(Backend::host, documents, options));
+    }
+  }
+}
+
+TEST(DeviceSearch, SaysHowMuchMemoryItNeeds) {
+  Random random(2);
+  const Documents documents = mutated_documents(random, 100'000);
+  try {
+    (void)find_on(Backend::cuda, documents, {}, 50'000);
+    FAIL() << "found a result, expected an error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::out_of_memory);
+    EXPECT_THAT(error.what(), testing::HasSubstr("text deduplication"));
+  }
+}
+
+}  // namespace
+}  // namespace sortie::texts
