@@ -62,12 +62,11 @@ struct FusedStructure {
   /// \param budget  bytes
   void keep_rows_with_products(const DeviceCsrView<Value>& a, const DeviceCsrView<Value>& b,
                                std::uint64_t budget, cudaStream_t stream) {
-    bins = {};
-    counted = {};
     DeviceBuffer<std::int64_t> counts(row_ptr.size(), stream);
-    bins = find_row_bins(products.data(), a.rows, counts.data(), stream);
-    bins.slots.reset();
-    counted = count_rows<Value>({a, b}, bins, budget, counts.data(), false, stream);
+    RowBins others = find_row_bins(products.data(), a.rows, counts.data(), stream);
+    others.slots.reset();
+    counted = count_rows<Value>({a, b}, others, budget, counts.data(), false, stream);
+    bins = std::move(others);
     trim_bitmaps(stream);
   }
 
@@ -158,14 +157,12 @@ struct SpgemmPlan<Value>::State {
     if (nnz() != 0 && a.nnz < most && b.nnz < most && a.rows < most) {
       const std::uint64_t spent =
           bytes() + fused->products.bytes() + static_cast<std::uint64_t>(nnz()) * sizeof(Value);
-      const std::size_t shared = max_dynamic_shared_memory() - list_tile_bytes<Value>(0);
-      const auto max_weight = static_cast<std::uint32_t>(std::min<std::size_t>(
-          tile_classes.back().max_weight, shared / list_bytes_per_weight<Value>));
       DevicePhase listing(context, "lists");
       try {
         lists = make_product_lists(
             {a.rows, a.row_ptr, a.col_idx, b.row_ptr, b.col_idx, row_ptr().data(), col_idx.data()},
-            fused->products.data(), max_weight, budget - std::min(budget, spent), context.stream);
+            fused->products.data(), max_list_weight(list_bytes_per_weight<Value>),
+            budget - std::min(budget, spent), context.stream);
         fused->keep_rows_with_products(a, b, budget - std::min(budget, spent + lists->bytes()),
                                        context.stream);
       } catch (const Error& error) {

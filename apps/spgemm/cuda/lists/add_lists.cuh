@@ -19,8 +19,10 @@ struct ListArguments {
   const std::uint32_t* numbers;
   const std::uint16_t* codes;
   const ListWord* words;
+  const std::uint32_t* list_begins;
   const std::uint32_t* offsets;
   const std::uint32_t* indices;
+  const std::uint16_t* orders;
   const Value* a;
   const Value* b;
   Value* c;
@@ -30,9 +32,9 @@ struct ListArguments {
 //
 //   products[i]   shared: product i of the tile, in the order of A's entries
 //   factors[f]    shared: value of factor f; offsets[f]: entry of B of its product i, less i
-//   codes[p]      shared: number of a product; those of an entry of C follow each other
-//   first[j]      shared: first code of entry j of C
-//   lane l        product l of 32, whose factor is found by the bits before it; then an entry of C
+//   codes[p]      shared: number of a product; those of a list follow each other
+//   first[j]      shared: first code of list j
+//   lane l        product l of 32, whose factor is found by the bits before it; then a list
 template <int Threads, class Value>
 __global__ void __launch_bounds__(Threads) add_lists_kernel(const ListArguments<Value> args) {
   constexpr int warps = Threads / 32;
@@ -60,10 +62,11 @@ __global__ void __launch_bounds__(Threads) add_lists_kernel(const ListArguments<
     const auto* const quads = reinterpret_cast<const uint4*>(args.codes + tile.first_product);
     for (std::uint32_t i = threadIdx.x; i < (tile.products + 7) / 8; i += Threads)
       reinterpret_cast<uint4*>(codes)[i] = quads[i];
+    const std::uint32_t* const list_begins = args.list_begins + tile.first_product / 32;
     for (int w = warp; w < word_count; w += warps) {
-      const ListWord word = words[w];
-      if ((word.entry_begins >> lane & 1) != 0)
-        first[word.entries_before + __popc(word.entry_begins & lanes_below())] =
+      const std::uint32_t begins = list_begins[w];
+      if ((begins >> lane & 1) != 0)
+        first[words[w].lists_before + __popc(begins & lanes_below())] =
             static_cast<std::uint16_t>(w * 32 + lane);
     }
   }
@@ -88,12 +91,20 @@ __global__ void __launch_bounds__(Threads) add_lists_kernel(const ListArguments<
     }
   }
   __syncthreads();
+  Value* const c = args.c + tile.c_begin;
+  const std::uint16_t* const order = args.orders + tile.first_order;
+  const bool is_ordered = tile.first_order >= 0;
   for (std::uint32_t j = threadIdx.x; j < tile.entries; j += Threads) {
     const std::uint32_t end = j + 1 < tile.entries ? first[j + 1] : tile.products;
     std::uint32_t p = first[j];
     Value total = products[codes[p]];
-    for (++p; p < end; ++p) total = sum(total, products[codes[p]]);
-    args.c[tile.c_begin + j] = total;
+    for (++p; p + 1 < end; p += 2) {
+      const Value one = products[codes[p]];
+      const Value other = products[codes[p + 1]];
+      total = sum(sum(total, one), other);
+    }
+    if (p < end) total = sum(total, products[codes[p]]);
+    c[is_ordered ? order[j] : j] = total;
   }
   wait_for_prior_kernels();
 }
@@ -110,8 +121,10 @@ void add_product_lists(const ProductLists& lists, const Value* a_values, const V
                                     tiles.numbers.data(),
                                     lists.codes.data(),
                                     lists.words.data(),
+                                    lists.list_begins.data(),
                                     lists.offsets.data(),
                                     lists.indices.data(),
+                                    lists.orders.data(),
                                     a_values,
                                     b_values,
                                     c_values};

@@ -2,8 +2,10 @@
 #include "apps/spgemm/cuda/lists/product_lists.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cub/block/block_radix_sort.cuh>
 #include <span>
+#include <utility>
 
 #include "apps/spgemm/cuda/device_product.hpp"
 #include "core/cuda/check.hpp"
@@ -17,7 +19,7 @@ namespace sortie::spgemm::cuda {
 namespace {
 
 /// Rows that follow each other share a tile up to this weight, and rows of more have tiles of their own.
-constexpr std::int64_t kTileWeight = 1024;
+constexpr std::int64_t kTileWeight = 1536;
 /// Products of a range of entries of a row that has several tiles; those of its last entry may come
 /// on top.
 constexpr std::int64_t kRangeProducts = 4096;
@@ -80,7 +82,7 @@ __global__ void __launch_bounds__(kThreads)
 __global__ void __launch_bounds__(kThreads)
     count_tiles_kernel(const ListOperands operands, const TileSource* sources, ListTile* tiles,
                        std::uint32_t most, std::int64_t* product_sums, std::int64_t* factor_sums,
-                       std::int64_t* index_sums) {
+                       std::int64_t* index_sums, std::int64_t* order_sums) {
   __shared__ std::uint32_t sums[2];
   const TileSource source = sources[blockIdx.x];
   if (threadIdx.x < 2) sums[threadIdx.x] = 0;
@@ -114,10 +116,14 @@ __global__ void __launch_bounds__(kThreads)
   tile.entries = tile.products == 0 ? 0 : static_cast<std::uint32_t>(source.c_end - source.c_begin);
   const bool is_indexed = tile.factors != 0 && tile.factors != end - begin;
   tile.first_index = is_indexed ? 0 : -1;
+  // Lists of one product are in order, and few of two cost less than their order.
+  const bool is_ordered = std::uint64_t{tile.products} * 4 > std::uint64_t{tile.entries} * 5;
+  tile.first_order = is_ordered ? 0 : -1;
   tiles[blockIdx.x] = tile;
   product_sums[blockIdx.x] = (std::int64_t{tile.products} + 31) / 32 * 32;
   factor_sums[blockIdx.x] = tile.factors;
   index_sums[blockIdx.x] = is_indexed ? tile.factors : 0;
+  order_sums[blockIdx.x] = is_ordered ? tile.entries : 0;
 }
 
 /// What the host reads: the tiles of each class, and their greatest weights.
@@ -141,7 +147,8 @@ __device__ __forceinline__ int class_of_tile(const ListTile& tile) {
 __global__ void __launch_bounds__(kThreads)
     place_tiles_kernel(std::uint32_t count, ListTile* tiles, const std::int64_t* product_sums,
                        const std::int64_t* factor_sums, const std::int64_t* index_sums,
-                       ClassCounts* counts, std::uint32_t* numbers) {
+                       const std::int64_t* order_sums, ClassCounts* counts,
+                       std::uint32_t* numbers) {
   const auto i = static_cast<std::uint32_t>(global_thread());
   int own = -1;
   if (i < count) {
@@ -149,6 +156,7 @@ __global__ void __launch_bounds__(kThreads)
     tile.first_product = product_sums[i];
     tile.first_factor = factor_sums[i];
     if (tile.first_index == 0) tile.first_index = index_sums[i];
+    if (tile.first_order == 0) tile.first_order = order_sums[i];
     own = class_of_tile(tile);
     if (own >= 0) atomicMax(&counts->max_weight[own], tile.products + tile.factors);
   }
@@ -163,8 +171,10 @@ struct BuildArguments {
   const std::uint32_t* numbers;
   std::uint16_t* codes;
   ListWord* words;
+  std::uint32_t* list_begins;
   std::uint32_t* offsets;
   std::uint32_t* indices;
+  std::uint16_t* orders;
 };
 
 /// Shared memory of build_lists_kernel.
@@ -174,23 +184,31 @@ struct BuildShared {
   using Sort = cub::BlockRadixSort<std::uint32_t, Threads, Items>;
   typename Sort::TempStorage sort;
   std::uint32_t factor_begins[words];  ///< bits of products, as in ListWord
-  std::uint32_t entry_begins[words];   ///< of codes
+  std::uint32_t list_begins[words];    ///< of codes
   std::uint16_t factors_before[words];
   std::uint32_t warp_sums[Threads / 32];
-  std::uint32_t last[Threads];  ///< the last key of each thread
+  std::uint32_t last[Threads];                        ///< the last key of each thread
+  std::uint16_t first_by_entry[Threads * Items + 1];  ///< first code of each entry, lists by entry
+  std::uint16_t first[Threads * Items];               ///< first code of each entry
 };
+
+/// Lists of about the same length have the same level, below 64; longer ones have higher levels.
+__device__ __forceinline__ std::uint32_t level_of(std::uint32_t length) {
+  return length <= 32 ? length : min(27u + 2 * (32u - __clz(static_cast<int>(length))), 62u);
+}
 
 // Makes the lists of a tile, one block per tile.
 //
-//   keys[i] of thread t   product Items t + i: its entry of C, and its number; after the sort, code
-//                         Items t + i
+//   keys[i] of thread t     product Items t + i: its entry of C, and its number; sorted by entry
+//   levels[i] of thread t   entry Items t + i: its level, and its number; sorted, longest lists first
 template <int Threads, int Items>
 __global__ void __launch_bounds__(Threads) build_lists_kernel(const BuildArguments args) {
   constexpr int warps = Threads / 32;
   constexpr int most_words = Threads * Items / 32;
   static_assert(most_words <= Threads);
   auto& shared = *reinterpret_cast<BuildShared<Threads, Items>*>(dynamic_shared_memory());
-  auto& [sort_storage, factor_begins, entry_begins, factors_before, warp_sums, last] = shared;
+  auto& [sort_storage, factor_begins, list_begins, factors_before, warp_sums, last, first_by_entry,
+         first] = shared;
   const std::uint32_t number = args.numbers[blockIdx.x];
   const ListTile tile = args.tiles[number];
   const TileSource source = args.sources[number];
@@ -200,7 +218,7 @@ __global__ void __launch_bounds__(Threads) build_lists_kernel(const BuildArgumen
   const std::int64_t a_end = operands.a_row_ptr[source.end_row];
   if (threadIdx.x < most_words) {
     factor_begins[threadIdx.x] = 0;
-    entry_begins[threadIdx.x] = 0;
+    list_begins[threadIdx.x] = 0;
   }
   __syncthreads();
   // Products in the upper half, factors in the lower one.
@@ -259,24 +277,65 @@ __global__ void __launch_bounds__(Threads) build_lists_kernel(const BuildArgumen
   typename BuildShared<Threads, Items>::Sort(sort_storage).Sort(keys, 16, 16 + bits);
   last[threadIdx.x] = keys[Items - 1] >> 16;
   __syncthreads();
-  std::uint32_t previous = threadIdx.x == 0 ? 0xffffu : last[threadIdx.x - 1];
-  std::uint16_t* const codes = args.codes + tile.first_product;
-  for (int i = 0; i < Items; ++i) {
-    const std::uint32_t p = threadIdx.x * Items + i;
-    const std::uint32_t place = keys[i] >> 16;
-    if (p < (tile.products + 31) / 32 * 32)
-      codes[p] = p < tile.products ? static_cast<std::uint16_t>(keys[i]) : std::uint16_t{0};
-    if (p < tile.products && place != previous) atomicOr(&entry_begins[p / 32], 1u << p % 32);
-    previous = place;
+  const std::uint32_t own_first = threadIdx.x * Items;
+  {
+    std::uint32_t previous = threadIdx.x == 0 ? ~0u : last[threadIdx.x - 1];
+    for (int i = 0; i < Items; ++i) {
+      const std::uint32_t entry = keys[i] >> 16;
+      if (own_first + i < tile.products && entry != previous)
+        first_by_entry[entry] = static_cast<std::uint16_t>(own_first + i);
+      previous = entry;
+    }
+    if (threadIdx.x == 0) first_by_entry[tile.entries] = static_cast<std::uint16_t>(tile.products);
   }
   __syncthreads();
-  const std::uint32_t entries_of_word =
-      threadIdx.x < most_words ? __popc(entry_begins[threadIdx.x]) : 0;
-  const auto entry_sums = prefix_sum_in_block<warps>(entries_of_word, warp_sums);
-  if (threadIdx.x < (tile.products + 31) / 32)
-    args.words[tile.first_product / 32 + threadIdx.x] = {
-        factor_begins[threadIdx.x], entry_begins[threadIdx.x], factors_before[threadIdx.x],
-        static_cast<std::uint16_t>(entry_sums.before)};
+  std::uint32_t levels[Items];
+  const auto length_of = [&](std::uint32_t entry) {
+    return std::uint32_t{first_by_entry[entry + 1]} - first_by_entry[entry];
+  };
+  for (int i = 0; i < Items; ++i) {
+    const std::uint32_t entry = own_first + i;
+    const bool is_entry = entry < tile.entries;
+    const std::uint32_t level =
+        is_entry && tile.first_order >= 0 ? 63 - level_of(length_of(entry)) : 0;
+    levels[i] = is_entry ? level << 16 | entry : ~0u;
+  }
+  // Stable: entries of the same level stay in order.
+  if (tile.first_order >= 0)
+    typename BuildShared<Threads, Items>::Sort(sort_storage).Sort(levels, 16, 22);
+  std::uint32_t length = 0;
+  for (const std::uint32_t level : levels)
+    if (level != ~0u) length += length_of(level & 0xffffu);
+  std::uint32_t next = prefix_sum_in_block<warps>(length, warp_sums).before;
+  for (int i = 0; i < Items; ++i) {
+    if (levels[i] == ~0u) break;
+    const std::uint32_t entry = levels[i] & 0xffffu;
+    first[entry] = static_cast<std::uint16_t>(next);
+    atomicOr(&list_begins[next / 32], 1u << next % 32);
+    if (tile.first_order >= 0)
+      args.orders[tile.first_order + own_first + i] = static_cast<std::uint16_t>(entry);
+    next += length_of(entry);
+  }
+  __syncthreads();
+  std::uint16_t* const codes = args.codes + tile.first_product;
+  for (int i = 0; i < Items; ++i) {
+    const std::uint32_t p = own_first + i;
+    if (p < tile.products) {
+      const std::uint32_t entry = keys[i] >> 16;
+      codes[first[entry] + p - first_by_entry[entry]] = static_cast<std::uint16_t>(keys[i]);
+    } else if (p < (tile.products + 31) / 32 * 32) {
+      codes[p] = 0;
+    }
+  }
+  const std::uint32_t lists_of_word =
+      threadIdx.x < most_words ? __popc(list_begins[threadIdx.x]) : 0;
+  const auto list_sums = prefix_sum_in_block<warps>(lists_of_word, warp_sums);
+  if (threadIdx.x < (tile.products + 31) / 32) {
+    const std::int64_t word = tile.first_product / 32 + threadIdx.x;
+    args.words[word] = {factor_begins[threadIdx.x], factors_before[threadIdx.x],
+                        static_cast<std::uint16_t>(list_sums.before)};
+    args.list_begins[word] = list_begins[threadIdx.x];
+  }
 }
 
 // Counts the products of each entry of long rows; one warp per entry of A. Blocks of the same x have
@@ -313,13 +372,14 @@ __global__ void __launch_bounds__(kThreads)
 __global__ void __launch_bounds__(kThreads)
     empty_tiles_kernel(std::uint32_t count, const TileSource* sources, const std::uint8_t* is_left,
                        ListTile* tiles, std::int64_t* product_sums, std::int64_t* factor_sums,
-                       std::int64_t* index_sums) {
+                       std::int64_t* index_sums, std::int64_t* order_sums) {
   const auto i = static_cast<std::uint32_t>(global_thread());
   if (i >= count || sources[i].is_range == 0 || is_left[sources[i].first_row] == 0) return;
   tiles[i].products = 0;
   product_sums[i] = 0;
   factor_sums[i] = 0;
   index_sums[i] = 0;
+  order_sums[i] = 0;
 }
 
 /// Replaces numbers by the sums of those before them. \return the last
@@ -490,7 +550,25 @@ void build_class(const ProductLists& lists, const BuildArguments& args, cudaStre
     build_class<Class + 1>(lists, args, stream);
 }
 
+/// Bytes of shared memory of the kernel that builds the tiles of each class.
+template <int... Class>
+constexpr auto build_bytes(std::integer_sequence<int, Class...>) {
+  return std::array{sizeof(BuildShared<tile_classes[Class].threads, tile_classes[Class].items>)...};
+}
+
 }  // namespace
+
+std::uint32_t max_list_weight(std::size_t bytes_per_weight) {
+  const auto most = static_cast<std::size_t>(max_shared_bytes());
+  constexpr auto bytes =
+      build_bytes(std::make_integer_sequence<int, static_cast<int>(tile_classes.size())>{});
+  std::uint32_t weight = 0;
+  for (std::size_t i = 0; i < tile_classes.size() && bytes[i] <= most; ++i)
+    weight = tile_classes[i].max_weight;
+  constexpr std::size_t reserved = 1024;
+  return static_cast<std::uint32_t>(
+      std::min<std::size_t>(weight, (most - reserved) / bytes_per_weight));
+}
 
 ProductLists make_product_lists(const ListOperands& operands, std::uint64_t* products,
                                 std::uint32_t max_weight, std::uint64_t budget,
@@ -510,28 +588,30 @@ ProductLists make_product_lists(const ListOperands& operands, std::uint64_t* pro
   DeviceBuffer<std::int64_t> product_sums = numbers_and_end(count, stream);
   DeviceBuffer<std::int64_t> factor_sums = numbers_and_end(count, stream);
   DeviceBuffer<std::int64_t> index_sums = numbers_and_end(count, stream);
+  DeviceBuffer<std::int64_t> order_sums = numbers_and_end(count, stream);
   DeviceBuffer<std::uint8_t> is_left(static_cast<std::size_t>(operands.rows), stream);
   DeviceBuffer<ClassCounts> class_counts(1, stream);
   DeviceBuffer<std::uint32_t> numbers(std::size_t{count} * tile_classes.size(), stream);
   check_cuda(cudaMemsetAsync(is_left.data(), 0, is_left.bytes(), stream));
   check_cuda(cudaMemsetAsync(class_counts.data(), 0, class_counts.bytes(), stream));
-  count_tiles_kernel<<<count, kThreads, 0, stream>>>(operands, sources.data(), lists.tiles.data(),
-                                                     max_weight, product_sums.data(),
-                                                     factor_sums.data(), index_sums.data());
+  count_tiles_kernel<<<count, kThreads, 0, stream>>>(
+      operands, sources.data(), lists.tiles.data(), max_weight, product_sums.data(),
+      factor_sums.data(), index_sums.data(), order_sums.data());
   check_cuda(cudaGetLastError());
   mark_rows_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(
       count, sources.data(), lists.tiles.data(), max_weight, is_left.data());
   check_cuda(cudaGetLastError());
   empty_tiles_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(
       count, sources.data(), is_left.data(), lists.tiles.data(), product_sums.data(),
-      factor_sums.data(), index_sums.data());
+      factor_sums.data(), index_sums.data(), order_sums.data());
   check_cuda(cudaGetLastError());
   const std::int64_t all_products = sum_up(product_sums, stream);
   const std::int64_t all_factors = sum_up(factor_sums, stream);
   const std::int64_t all_indices = sum_up(index_sums, stream);
+  const std::int64_t all_orders = sum_up(order_sums, stream);
   place_tiles_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(
       count, lists.tiles.data(), product_sums.data(), factor_sums.data(), index_sums.data(),
-      class_counts.data(), numbers.data());
+      order_sums.data(), class_counts.data(), numbers.data());
   check_cuda(cudaGetLastError());
   ClassCounts found{};
   class_counts.copy_to({&found, 1});
@@ -553,9 +633,10 @@ ProductLists make_product_lists(const ListOperands& operands, std::uint64_t* pro
   check_cuda(cudaStreamSynchronize(stream));
   const auto wanted =
       static_cast<std::uint64_t>(all_products) * sizeof(std::uint16_t) +
-      static_cast<std::uint64_t>(all_products) / 32 * sizeof(ListWord) +
+      static_cast<std::uint64_t>(all_products) / 32 * (sizeof(ListWord) + sizeof(std::uint32_t)) +
+      static_cast<std::uint64_t>(all_orders) * sizeof(std::uint16_t) +
       static_cast<std::uint64_t>(all_factors + all_indices) * sizeof(std::uint32_t) +
-      count * (sizeof(ListTile) + sizeof(TileSource) + 6 * sizeof(std::int64_t));
+      count * (sizeof(ListTile) + sizeof(TileSource) + 8 * sizeof(std::int64_t));
   if (wanted > budget) throw out_of_memory_error("product lists", wanted, budget);
   for (std::size_t i = 0; i < tile_classes.size(); ++i) {
     ListTiles& own = lists.of_class[i];
@@ -568,11 +649,15 @@ ProductLists make_product_lists(const ListOperands& operands, std::uint64_t* pro
   }
   lists.codes = DeviceBuffer<std::uint16_t>(static_cast<std::size_t>(all_products), stream);
   lists.words = DeviceBuffer<ListWord>(static_cast<std::size_t>(all_products) / 32, stream);
+  lists.list_begins =
+      DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(all_products) / 32, stream);
+  lists.orders = DeviceBuffer<std::uint16_t>(static_cast<std::size_t>(all_orders), stream);
   lists.offsets = DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(all_factors), stream);
   lists.indices = DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(all_indices), stream);
   build_class<0>(lists,
                  {operands, sources.data(), lists.tiles.data(), nullptr, lists.codes.data(),
-                  lists.words.data(), lists.offsets.data(), lists.indices.data()},
+                  lists.words.data(), lists.list_begins.data(), lists.offsets.data(),
+                  lists.indices.data(), lists.orders.data()},
                  stream);
   return lists;
 }

@@ -20,6 +20,7 @@ struct ListTile {
   std::int64_t first_index = -1;   ///< in `indices`; -1: the factors are consecutive entries of A
   std::int64_t a_begin = 0;        ///< the first entry of A
   std::int64_t c_begin = 0;        ///< the first entry of C
+  std::int64_t first_order = -1;   ///< in `orders`; -1: lists are in the order of the entries of C
   std::uint32_t products = 0;
   std::uint32_t factors = 0;
   std::uint32_t entries = 0;
@@ -29,9 +30,8 @@ struct ListTile {
 /// What belongs to 32 products of a tile.
 struct ListWord {
   std::uint32_t factor_begins;  ///< bit i: product i is the first of its factor
-  std::uint32_t entry_begins;   ///< bit i: code i is the first of its entry of C
   std::uint16_t factors_before;
-  std::uint16_t entries_before;
+  std::uint16_t lists_before;
 };
 
 /// Tiles by their weight, the number of products and factors, which shared memory holds.
@@ -41,7 +41,7 @@ struct ListClass {
   int items;    ///< products of a thread that builds a tile
 };
 inline constexpr std::array<ListClass, 3> tile_classes{
-    {{2048, 256, 8}, {6144, 512, 12}, {16384, 1024, 16}}};
+    {{3072, 256, 12}, {6144, 512, 12}, {16384, 1024, 16}}};
 
 /// Bytes of shared memory for a tile: values and offsets of factors, values, codes and first codes of
 /// products.
@@ -61,28 +61,33 @@ struct ListTiles {
 
 /// For each entry of C the list of its products, in the order of A's entries. With it, new values
 /// need neither columns nor row_ptr: the products of a tile are computed in the order in which A and
-/// B have them, and each entry adds those of its list.
+/// B have them, and each entry adds those of its list. Where the lengths of a tile's lists differ,
+/// longer lists come first, so that lanes of a warp have about as many products.
 ///
-/// | array     | bytes                                                              |
-/// |-----------|--------------------------------------------------------------------|
-/// | codes     | 2 per product: its number in the tile, by entry of C               |
-/// | words     | 12 for each 32 products                                            |
-/// | offsets   | 4 per factor: what leads from a product's number to its entry of B |
-/// | indices   | 4 per factor of tiles whose factors are not consecutive            |
-/// | tiles     | 60 for each 1024 products or more                                  |
+/// | array       | bytes                                                              |
+/// |-------------|--------------------------------------------------------------------|
+/// | codes       | 2 per product: its number in the tile, by list                     |
+/// | words       | 8 for each 32 products                                             |
+/// | list_begins | 4 for each 32 products                                             |
+/// | offsets     | 4 per factor: what leads from a product's number to its entry of B |
+/// | indices     | 4 per factor of tiles whose factors are not consecutive            |
+/// | orders      | 2 per entry of C of tiles whose lists have several lengths         |
+/// | tiles       | 76 for each 1536 products or more                                  |
 struct ProductLists {
   DeviceBuffer<ListTile> tiles;
   std::array<ListTiles, tile_classes.size()> of_class;
   DeviceBuffer<std::uint16_t> codes;
   DeviceBuffer<ListWord> words;
+  DeviceBuffer<std::uint32_t> list_begins;  ///< bit i of each word: code i is the first of its list
   DeviceBuffer<std::uint32_t> offsets;
   DeviceBuffer<std::uint32_t> indices;
+  DeviceBuffer<std::uint16_t> orders;
   /// Rows of C without lists. Their entries are in no tile.
   std::uint64_t other_rows = 0;
 
   [[nodiscard]] std::uint64_t bytes() const {
-    std::uint64_t sum =
-        tiles.bytes() + codes.bytes() + words.bytes() + offsets.bytes() + indices.bytes();
+    std::uint64_t sum = tiles.bytes() + codes.bytes() + words.bytes() + list_begins.bytes() +
+                        offsets.bytes() + indices.bytes() + orders.bytes();
     for (const ListTiles& one : of_class) sum += one.numbers.bytes();
     return sum;
   }
@@ -98,6 +103,9 @@ struct ListOperands {
   const std::int64_t* c_row_ptr = nullptr;
   const std::uint32_t* c_col_idx = nullptr;
 };
+
+/// The most weight of a tile that the current device has the shared memory for.
+[[nodiscard]] std::uint32_t max_list_weight(std::size_t bytes_per_weight);
 
 /// Makes the lists of all rows whose tiles fit `max_weight`. The host waits for sizes.
 /// \param products    of each row; on return 0 for rows that have lists, unchanged for others
