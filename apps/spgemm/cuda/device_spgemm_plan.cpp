@@ -161,7 +161,7 @@ struct SpgemmPlan<Value>::State {
       try {
         lists = make_product_lists(
             {a.rows, a.row_ptr, a.col_idx, b.row_ptr, b.col_idx, row_ptr().data(), col_idx.data()},
-            fused->products.data(), max_list_weight(list_bytes_per_weight<Value>),
+            fused->products.data(), max_list_weight(list_tile_bytes<Value>),
             budget - std::min(budget, spent), context.stream);
         fused->keep_rows_with_products(a, b, budget - std::min(budget, spent + lists->bytes()),
                                        context.stream);

@@ -16,95 +16,122 @@ namespace sortie::spgemm::cuda {
 template <class Value>
 struct ListArguments {
   const ListTile* tiles;
-  const std::uint32_t* numbers;
   const std::uint16_t* codes;
   const ListWord* words;
   const std::uint32_t* list_begins;
   const std::uint32_t* offsets;
   const std::uint32_t* indices;
-  const std::uint16_t* orders;
+  const std::uint16_t* slots;
   const Value* a;
   const Value* b;
   Value* c;
 };
 
+/// Loads of B that a lane has in flight.
+template <class Value>
+inline constexpr int list_batch = sizeof(Value) > sizeof(double) ? 4 : 8;
+
 // Computes the entries of a tile, one block per tile.
 //
-//   products[i]   shared: product i of the tile, in the order of A's entries
+//   products[i]   shared: product i of the tile, in the order of A's entries; then, at the first
+//                 product of a list, the sum of the list
 //   factors[f]    shared: value of factor f; offsets[f]: entry of B of its product i, less i
 //   codes[p]      shared: number of a product; those of a list follow each other
 //   first[j]      shared: first code of list j
 //   lane l        product l of 32, whose factor is found by the bits before it; then a list
+//
+// All that does not depend on other loads is copied at once, since the latency of memory limits.
 template <int Threads, class Value>
 __global__ void __launch_bounds__(Threads) add_lists_kernel(const ListArguments<Value> args) {
   constexpr int warps = Threads / 32;
-  const ListTile tile = args.tiles[args.numbers[blockIdx.x]];
+  constexpr int batch = list_batch<Value>;
+  const ListTile& tile = args.tiles[blockIdx.x];
   trigger_dependent_launch();
-  Value* const products = reinterpret_cast<Value*>(dynamic_shared_memory());
-  Value* const factors = products + tile.products;
-  auto* const offsets = reinterpret_cast<std::uint32_t*>(factors + tile.factors);
-  // The codes are copied by 16 bytes.
-  const auto at = (reinterpret_cast<std::uintptr_t>(offsets + tile.factors) + 15) / 16 * 16;
-  auto* const codes = reinterpret_cast<std::uint16_t*>(at);
-  std::uint16_t* const first = codes + (tile.products + 7) / 8 * 8;
+  const std::uint32_t product_count = tile.products;
+  const std::uint32_t factor_count = tile.factors;
+  const auto word_count = static_cast<int>((product_count + 31) / 32);
+  // The codes come first: they are copied by 16 bytes.
+  auto* const codes = reinterpret_cast<std::uint16_t*>(dynamic_shared_memory());
+  const std::uint32_t held_codes = (product_count + 7) / 8 * 8;
+  auto* const words = reinterpret_cast<ListWord*>(codes + held_codes);
+  Value* const products = reinterpret_cast<Value*>(reinterpret_cast<unsigned char*>(words) +
+                                                   (word_count * sizeof(ListWord) + 15) / 16 * 16);
+  Value* const factors = products + product_count;
+  auto* const offsets = reinterpret_cast<std::uint32_t*>(factors + factor_count);
+  std::uint32_t* const list_begins = offsets + factor_count;
+  auto* const first = reinterpret_cast<std::uint16_t*>(list_begins + word_count);
   const auto lane = threadIdx.x % 32;
   const auto warp = static_cast<int>(threadIdx.x / 32);
-  const ListWord* const words = args.words + tile.first_product / 32;
-  const auto word_count = static_cast<int>((tile.products + 31) / 32);
   {
-    const std::uint32_t* const from = args.offsets + tile.first_factor;
     const std::uint32_t* const index = args.indices + tile.first_index;
     const bool is_indexed = tile.first_index >= 0;
-    for (std::uint32_t f = threadIdx.x; f < tile.factors; f += Threads) {
-      offsets[f] = from[f];
-      factors[f] = args.a[is_indexed ? index[f] : tile.a_begin + f];
+    const Value* const a = args.a + tile.a_begin;
+    const std::uint32_t* const from = args.offsets + tile.first_factor;
+    for (std::uint32_t f = threadIdx.x; f < factor_count; f += Threads) {
+      copy_async(offsets + f, from + f);
+      copy_async(factors + f, is_indexed ? args.a + index[f] : a + f);
     }
     const auto* const quads = reinterpret_cast<const uint4*>(args.codes + tile.first_product);
-    for (std::uint32_t i = threadIdx.x; i < (tile.products + 7) / 8; i += Threads)
-      reinterpret_cast<uint4*>(codes)[i] = quads[i];
-    const std::uint32_t* const list_begins = args.list_begins + tile.first_product / 32;
-    for (int w = warp; w < word_count; w += warps) {
-      const std::uint32_t begins = list_begins[w];
-      if ((begins >> lane & 1) != 0)
-        first[words[w].lists_before + __popc(begins & lanes_below())] =
-            static_cast<std::uint16_t>(w * 32 + lane);
+    for (std::uint32_t i = threadIdx.x; i < held_codes / 8; i += Threads)
+      copy_async(reinterpret_cast<uint4*>(codes) + i, quads + i);
+    const std::int64_t first_word = tile.first_product / 32;
+    for (int w = static_cast<int>(threadIdx.x); w < word_count; w += Threads) {
+      copy_async(words + w, args.words + first_word + w);
+      copy_async(list_begins + w, args.list_begins + first_word + w);
     }
+    wait_for_copies();
   }
   __syncthreads();
-  // Several loads of B are in flight at once.
-  constexpr int batch = 4;
+  const std::uint32_t up_to_lane = lanes_below() << 1 | 1u;
   for (int w = warp; w < word_count; w += batch * warps) {
     Value found[batch];
 #pragma unroll
     for (int k = 0; k < batch; ++k) {
-      if (w + k * warps >= word_count) break;
-      const ListWord word = words[w + k * warps];
-      const auto i = static_cast<std::uint32_t>((w + k * warps) * 32 + lane);
-      const int f =
-          word.factors_before + __popc(word.factor_begins & (lanes_below() << 1 | 1u)) - 1;
-      if (i < tile.products) found[k] = product(factors[f], args.b[i + offsets[f]]);
+      const int own = w + k * warps;
+      if (own >= word_count) break;
+      const ListWord word = words[own];
+      const auto i = static_cast<std::uint32_t>(own * 32 + lane);
+      const int f = word.factors_before + __popc(word.factor_begins & up_to_lane) - 1;
+      if (i < product_count) found[k] = args.b[i + offsets[f]];
     }
 #pragma unroll
     for (int k = 0; k < batch; ++k) {
-      const auto i = static_cast<std::uint32_t>((w + k * warps) * 32 + lane);
-      if (i < tile.products) products[i] = found[k];
+      const int own = w + k * warps;
+      if (own >= word_count) break;
+      const ListWord word = words[own];
+      const auto i = static_cast<std::uint32_t>(own * 32 + lane);
+      const int f = word.factors_before + __popc(word.factor_begins & up_to_lane) - 1;
+      if (i < product_count) products[i] = product(factors[f], found[k]);
+      const std::uint32_t begins = list_begins[own];
+      if ((begins >> lane & 1) != 0)
+        first[word.lists_before + __popc(begins & lanes_below())] = static_cast<std::uint16_t>(i);
     }
   }
   __syncthreads();
   Value* const c = args.c + tile.c_begin;
-  const std::uint16_t* const order = args.orders + tile.first_order;
-  const bool is_ordered = tile.first_order >= 0;
-  for (std::uint32_t j = threadIdx.x; j < tile.entries; j += Threads) {
-    const std::uint32_t end = j + 1 < tile.entries ? first[j + 1] : tile.products;
+  const std::uint32_t lists = tile.entries;
+  const bool is_sorted = tile.first_slot >= 0;
+  for (std::uint32_t j = threadIdx.x; j < lists; j += Threads) {
+    const std::uint32_t end = j + 1 < lists ? first[j + 1] : product_count;
     std::uint32_t p = first[j];
-    Value total = products[codes[p]];
+    Value* const slot = products + codes[p];
+    Value total = *slot;
     for (++p; p + 1 < end; p += 2) {
       const Value one = products[codes[p]];
       const Value other = products[codes[p + 1]];
       total = sum(sum(total, one), other);
     }
     if (p < end) total = sum(total, products[codes[p]]);
-    c[is_ordered ? order[j] : j] = total;
+    if (is_sorted) {
+      *slot = total;
+    } else {
+      c[j] = total;
+    }
+  }
+  if (is_sorted) {
+    const std::uint16_t* const slots = args.slots + tile.first_slot;
+    __syncthreads();
+    for (std::uint32_t j = threadIdx.x; j < lists; j += Threads) c[j] = products[slots[j]];
   }
   wait_for_prior_kernels();
 }
@@ -117,14 +144,13 @@ void add_product_lists(const ProductLists& lists, const Value* a_values, const V
     constexpr ListClass own = tile_classes[Class];
     const ListTiles& tiles = lists.of_class[Class];
     if (tiles.count == 0) return;
-    const ListArguments<Value> args{lists.tiles.data(),
-                                    tiles.numbers.data(),
+    const ListArguments<Value> args{lists.tiles.data() + tiles.first,
                                     lists.codes.data(),
                                     lists.words.data(),
                                     lists.list_begins.data(),
                                     lists.offsets.data(),
                                     lists.indices.data(),
-                                    lists.orders.data(),
+                                    lists.slots.data(),
                                     a_values,
                                     b_values,
                                     c_values};

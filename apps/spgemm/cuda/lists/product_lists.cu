@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kThreads)
 __global__ void __launch_bounds__(kThreads)
     count_tiles_kernel(const ListOperands operands, const TileSource* sources, ListTile* tiles,
                        std::uint32_t most, std::int64_t* product_sums, std::int64_t* factor_sums,
-                       std::int64_t* index_sums, std::int64_t* order_sums) {
+                       std::int64_t* index_sums, std::int64_t* slot_sums) {
   __shared__ std::uint32_t sums[2];
   const TileSource source = sources[blockIdx.x];
   if (threadIdx.x < 2) sums[threadIdx.x] = 0;
@@ -116,14 +116,14 @@ __global__ void __launch_bounds__(kThreads)
   tile.entries = tile.products == 0 ? 0 : static_cast<std::uint32_t>(source.c_end - source.c_begin);
   const bool is_indexed = tile.factors != 0 && tile.factors != end - begin;
   tile.first_index = is_indexed ? 0 : -1;
-  // Lists of one product are in order, and few of two cost less than their order.
-  const bool is_ordered = std::uint64_t{tile.products} * 4 > std::uint64_t{tile.entries} * 5;
-  tile.first_order = is_ordered ? 0 : -1;
+  // Where nearly all lists have one product, sorting them gains nothing.
+  const bool is_sorted = std::uint64_t{tile.products} * 4 > std::uint64_t{tile.entries} * 5;
+  tile.first_slot = is_sorted ? 0 : -1;
   tiles[blockIdx.x] = tile;
   product_sums[blockIdx.x] = (std::int64_t{tile.products} + 31) / 32 * 32;
   factor_sums[blockIdx.x] = tile.factors;
   index_sums[blockIdx.x] = is_indexed ? tile.factors : 0;
-  order_sums[blockIdx.x] = is_ordered ? tile.entries : 0;
+  slot_sums[blockIdx.x] = is_sorted ? tile.entries : 0;
 }
 
 /// What the host reads: the tiles of each class, and their greatest weights.
@@ -147,16 +147,16 @@ __device__ __forceinline__ int class_of_tile(const ListTile& tile) {
 __global__ void __launch_bounds__(kThreads)
     place_tiles_kernel(std::uint32_t count, ListTile* tiles, const std::int64_t* product_sums,
                        const std::int64_t* factor_sums, const std::int64_t* index_sums,
-                       const std::int64_t* order_sums, ClassCounts* counts,
-                       std::uint32_t* numbers) {
+                       const std::int64_t* slot_sums, ClassCounts* counts, std::uint32_t* numbers) {
   const auto i = static_cast<std::uint32_t>(global_thread());
   int own = -1;
   if (i < count) {
     ListTile& tile = tiles[i];
+    tile.number = i;
     tile.first_product = product_sums[i];
     tile.first_factor = factor_sums[i];
     if (tile.first_index == 0) tile.first_index = index_sums[i];
-    if (tile.first_order == 0) tile.first_order = order_sums[i];
+    if (tile.first_slot == 0) tile.first_slot = slot_sums[i];
     own = class_of_tile(tile);
     if (own >= 0) atomicMax(&counts->max_weight[own], tile.products + tile.factors);
   }
@@ -168,13 +168,12 @@ struct BuildArguments {
   ListOperands operands;
   const TileSource* sources;
   const ListTile* tiles;
-  const std::uint32_t* numbers;
   std::uint16_t* codes;
   ListWord* words;
   std::uint32_t* list_begins;
   std::uint32_t* offsets;
   std::uint32_t* indices;
-  std::uint16_t* orders;
+  std::uint16_t* slots;
 };
 
 /// Shared memory of build_lists_kernel.
@@ -209,9 +208,8 @@ __global__ void __launch_bounds__(Threads) build_lists_kernel(const BuildArgumen
   auto& shared = *reinterpret_cast<BuildShared<Threads, Items>*>(dynamic_shared_memory());
   auto& [sort_storage, factor_begins, list_begins, factors_before, warp_sums, last, first_by_entry,
          first] = shared;
-  const std::uint32_t number = args.numbers[blockIdx.x];
-  const ListTile tile = args.tiles[number];
-  const TileSource source = args.sources[number];
+  const ListTile tile = args.tiles[blockIdx.x];
+  const TileSource source = args.sources[tile.number];
   const ListOperands& operands = args.operands;
   std::uint32_t* const offsets = args.offsets + tile.first_factor;
   std::uint32_t* const indices = args.indices + tile.first_index;
@@ -297,11 +295,11 @@ __global__ void __launch_bounds__(Threads) build_lists_kernel(const BuildArgumen
     const std::uint32_t entry = own_first + i;
     const bool is_entry = entry < tile.entries;
     const std::uint32_t level =
-        is_entry && tile.first_order >= 0 ? 63 - level_of(length_of(entry)) : 0;
+        is_entry && tile.first_slot >= 0 ? 63 - level_of(length_of(entry)) : 0;
     levels[i] = is_entry ? level << 16 | entry : ~0u;
   }
   // Stable: entries of the same level stay in order.
-  if (tile.first_order >= 0)
+  if (tile.first_slot >= 0)
     typename BuildShared<Threads, Items>::Sort(sort_storage).Sort(levels, 16, 22);
   std::uint32_t length = 0;
   for (const std::uint32_t level : levels)
@@ -312,8 +310,6 @@ __global__ void __launch_bounds__(Threads) build_lists_kernel(const BuildArgumen
     const std::uint32_t entry = levels[i] & 0xffffu;
     first[entry] = static_cast<std::uint16_t>(next);
     atomicOr(&list_begins[next / 32], 1u << next % 32);
-    if (tile.first_order >= 0)
-      args.orders[tile.first_order + own_first + i] = static_cast<std::uint16_t>(entry);
     next += length_of(entry);
   }
   __syncthreads();
@@ -322,7 +318,10 @@ __global__ void __launch_bounds__(Threads) build_lists_kernel(const BuildArgumen
     const std::uint32_t p = own_first + i;
     if (p < tile.products) {
       const std::uint32_t entry = keys[i] >> 16;
-      codes[first[entry] + p - first_by_entry[entry]] = static_cast<std::uint16_t>(keys[i]);
+      const std::uint32_t in_list = p - first_by_entry[entry];
+      codes[first[entry] + in_list] = static_cast<std::uint16_t>(keys[i]);
+      if (in_list == 0 && tile.first_slot >= 0)
+        args.slots[tile.first_slot + entry] = static_cast<std::uint16_t>(keys[i]);
     } else if (p < (tile.products + 31) / 32 * 32) {
       codes[p] = 0;
     }
@@ -372,14 +371,14 @@ __global__ void __launch_bounds__(kThreads)
 __global__ void __launch_bounds__(kThreads)
     empty_tiles_kernel(std::uint32_t count, const TileSource* sources, const std::uint8_t* is_left,
                        ListTile* tiles, std::int64_t* product_sums, std::int64_t* factor_sums,
-                       std::int64_t* index_sums, std::int64_t* order_sums) {
+                       std::int64_t* index_sums, std::int64_t* slot_sums) {
   const auto i = static_cast<std::uint32_t>(global_thread());
   if (i >= count || sources[i].is_range == 0 || is_left[sources[i].first_row] == 0) return;
   tiles[i].products = 0;
   product_sums[i] = 0;
   factor_sums[i] = 0;
   index_sums[i] = 0;
-  order_sums[i] = 0;
+  slot_sums[i] = 0;
 }
 
 /// Replaces numbers by the sums of those before them. \return the last
@@ -539,7 +538,7 @@ void build_class(const ProductLists& lists, const BuildArguments& args, cudaStre
   const ListTiles& tiles = lists.of_class[Class];
   if (tiles.count != 0) {
     BuildArguments of_class = args;
-    of_class.numbers = tiles.numbers.data();
+    of_class.tiles += tiles.first;
     const auto kernel = build_lists_kernel<own.threads, own.items>;
     constexpr std::size_t bytes = sizeof(BuildShared<own.threads, own.items>);
     check_cuda(allow_shared_memory(kernel, bytes));
@@ -558,16 +557,16 @@ constexpr auto build_bytes(std::integer_sequence<int, Class...>) {
 
 }  // namespace
 
-std::uint32_t max_list_weight(std::size_t bytes_per_weight) {
-  const auto most = static_cast<std::size_t>(max_shared_bytes());
+std::uint32_t max_list_weight(std::size_t (*tile_bytes)(std::size_t)) {
+  constexpr std::size_t reserved = 1024;
+  const std::size_t most = static_cast<std::size_t>(max_shared_bytes()) - reserved;
   constexpr auto bytes =
       build_bytes(std::make_integer_sequence<int, static_cast<int>(tile_classes.size())>{});
   std::uint32_t weight = 0;
   for (std::size_t i = 0; i < tile_classes.size() && bytes[i] <= most; ++i)
     weight = tile_classes[i].max_weight;
-  constexpr std::size_t reserved = 1024;
-  return static_cast<std::uint32_t>(
-      std::min<std::size_t>(weight, (most - reserved) / bytes_per_weight));
+  while (tile_bytes(weight) > most) weight -= 32;
+  return weight;
 }
 
 ProductLists make_product_lists(const ListOperands& operands, std::uint64_t* products,
@@ -584,34 +583,34 @@ ProductLists make_product_lists(const ListOperands& operands, std::uint64_t* pro
     if (ranges.size() != 0) sources = joined(sources, ranges, stream);
   }
   const auto count = static_cast<std::uint32_t>(sources.size());
-  lists.tiles = DeviceBuffer<ListTile>(count, stream);
+  DeviceBuffer<ListTile> tiles(count, stream);
   DeviceBuffer<std::int64_t> product_sums = numbers_and_end(count, stream);
   DeviceBuffer<std::int64_t> factor_sums = numbers_and_end(count, stream);
   DeviceBuffer<std::int64_t> index_sums = numbers_and_end(count, stream);
-  DeviceBuffer<std::int64_t> order_sums = numbers_and_end(count, stream);
+  DeviceBuffer<std::int64_t> slot_sums = numbers_and_end(count, stream);
   DeviceBuffer<std::uint8_t> is_left(static_cast<std::size_t>(operands.rows), stream);
   DeviceBuffer<ClassCounts> class_counts(1, stream);
   DeviceBuffer<std::uint32_t> numbers(std::size_t{count} * tile_classes.size(), stream);
   check_cuda(cudaMemsetAsync(is_left.data(), 0, is_left.bytes(), stream));
   check_cuda(cudaMemsetAsync(class_counts.data(), 0, class_counts.bytes(), stream));
   count_tiles_kernel<<<count, kThreads, 0, stream>>>(
-      operands, sources.data(), lists.tiles.data(), max_weight, product_sums.data(),
-      factor_sums.data(), index_sums.data(), order_sums.data());
+      operands, sources.data(), tiles.data(), max_weight, product_sums.data(), factor_sums.data(),
+      index_sums.data(), slot_sums.data());
   check_cuda(cudaGetLastError());
   mark_rows_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(
-      count, sources.data(), lists.tiles.data(), max_weight, is_left.data());
+      count, sources.data(), tiles.data(), max_weight, is_left.data());
   check_cuda(cudaGetLastError());
   empty_tiles_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(
-      count, sources.data(), is_left.data(), lists.tiles.data(), product_sums.data(),
-      factor_sums.data(), index_sums.data(), order_sums.data());
+      count, sources.data(), is_left.data(), tiles.data(), product_sums.data(), factor_sums.data(),
+      index_sums.data(), slot_sums.data());
   check_cuda(cudaGetLastError());
   const std::int64_t all_products = sum_up(product_sums, stream);
   const std::int64_t all_factors = sum_up(factor_sums, stream);
   const std::int64_t all_indices = sum_up(index_sums, stream);
-  const std::int64_t all_orders = sum_up(order_sums, stream);
+  const std::int64_t all_slots = sum_up(slot_sums, stream);
   place_tiles_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(
-      count, lists.tiles.data(), product_sums.data(), factor_sums.data(), index_sums.data(),
-      order_sums.data(), class_counts.data(), numbers.data());
+      count, tiles.data(), product_sums.data(), factor_sums.data(), index_sums.data(),
+      slot_sums.data(), class_counts.data(), numbers.data());
   check_cuda(cudaGetLastError());
   ClassCounts found{};
   class_counts.copy_to({&found, 1});
@@ -634,31 +633,37 @@ ProductLists make_product_lists(const ListOperands& operands, std::uint64_t* pro
   const auto wanted =
       static_cast<std::uint64_t>(all_products) * sizeof(std::uint16_t) +
       static_cast<std::uint64_t>(all_products) / 32 * (sizeof(ListWord) + sizeof(std::uint32_t)) +
-      static_cast<std::uint64_t>(all_orders) * sizeof(std::uint16_t) +
+      static_cast<std::uint64_t>(all_slots) * sizeof(std::uint16_t) +
       static_cast<std::uint64_t>(all_factors + all_indices) * sizeof(std::uint32_t) +
       count * (sizeof(ListTile) + sizeof(TileSource) + 8 * sizeof(std::int64_t));
   if (wanted > budget) throw out_of_memory_error("product lists", wanted, budget);
+  std::uint32_t placed = 0;
   for (std::size_t i = 0; i < tile_classes.size(); ++i) {
-    ListTiles& own = lists.of_class[i];
-    own.count = found.count[i];
-    own.max_weight = found.max_weight[i];
-    own.numbers = DeviceBuffer<std::uint32_t>(own.count, stream);
-    if (own.count != 0)
-      check_cuda(cudaMemcpyAsync(own.numbers.data(), numbers.data() + i * count,
-                                 own.numbers.bytes(), cudaMemcpyDeviceToDevice, stream));
+    lists.of_class[i] = {placed, found.count[i], found.max_weight[i]};
+    placed += found.count[i];
+  }
+  lists.tiles = DeviceBuffer<ListTile>(placed, stream);
+  for (std::size_t i = 0; i < tile_classes.size(); ++i) {
+    for_each_item<std::uint32_t>(
+        found.count[i],
+        [from = tiles.data(), number = numbers.data() + i * count,
+         to = lists.tiles.data() + lists.of_class[i].first] __device__(std::uint32_t j) {
+          to[j] = from[number[j]];
+        },
+        stream);
   }
   lists.codes = DeviceBuffer<std::uint16_t>(static_cast<std::size_t>(all_products), stream);
   lists.words = DeviceBuffer<ListWord>(static_cast<std::size_t>(all_products) / 32, stream);
   lists.list_begins =
       DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(all_products) / 32, stream);
-  lists.orders = DeviceBuffer<std::uint16_t>(static_cast<std::size_t>(all_orders), stream);
+  lists.slots = DeviceBuffer<std::uint16_t>(static_cast<std::size_t>(all_slots), stream);
   lists.offsets = DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(all_factors), stream);
   lists.indices = DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(all_indices), stream);
-  build_class<0>(lists,
-                 {operands, sources.data(), lists.tiles.data(), nullptr, lists.codes.data(),
-                  lists.words.data(), lists.list_begins.data(), lists.offsets.data(),
-                  lists.indices.data(), lists.orders.data()},
-                 stream);
+  build_class<0>(
+      lists,
+      {operands, sources.data(), lists.tiles.data(), lists.codes.data(), lists.words.data(),
+       lists.list_begins.data(), lists.offsets.data(), lists.indices.data(), lists.slots.data()},
+      stream);
   return lists;
 }
 

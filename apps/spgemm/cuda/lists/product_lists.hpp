@@ -20,11 +20,11 @@ struct ListTile {
   std::int64_t first_index = -1;   ///< in `indices`; -1: the factors are consecutive entries of A
   std::int64_t a_begin = 0;        ///< the first entry of A
   std::int64_t c_begin = 0;        ///< the first entry of C
-  std::int64_t first_order = -1;   ///< in `orders`; -1: lists are in the order of the entries of C
+  std::int64_t first_slot = -1;    ///< in `slots`; -1: lists are in the order of the entries of C
   std::uint32_t products = 0;
   std::uint32_t factors = 0;
   std::uint32_t entries = 0;
-  std::uint32_t pad = 0;
+  std::uint32_t number = 0;  ///< while the lists are made
 };
 
 /// What belongs to 32 products of a tile.
@@ -43,18 +43,16 @@ struct ListClass {
 inline constexpr std::array<ListClass, 3> tile_classes{
     {{3072, 256, 12}, {6144, 512, 12}, {16384, 1024, 16}}};
 
-/// Bytes of shared memory for a tile: values and offsets of factors, values, codes and first codes of
-/// products.
+/// Bytes of shared memory for a tile: values and offsets of factors; values, codes, first codes and bits
+/// of products.
 template <class Value>
-inline constexpr std::size_t list_bytes_per_weight = sizeof(Value) + sizeof(std::uint32_t);
-template <class Value>
-[[nodiscard]] constexpr std::size_t list_tile_bytes(std::uint32_t weight) {
-  return list_bytes_per_weight<Value> * weight + 64;
+[[nodiscard]] constexpr std::size_t list_tile_bytes(std::size_t weight) {
+  return (sizeof(Value) + sizeof(std::uint32_t)) * weight + (weight + 31) / 32 * 12 + 128;
 }
 
-/// The tiles of a class.
+/// The tiles of a class, which follow each other.
 struct ListTiles {
-  DeviceBuffer<std::uint32_t> numbers;
+  std::uint32_t first = 0;
   std::uint32_t count = 0;
   std::uint32_t max_weight = 0;  ///< of these tiles
 };
@@ -71,7 +69,7 @@ struct ListTiles {
 /// | list_begins | 4 for each 32 products                                             |
 /// | offsets     | 4 per factor: what leads from a product's number to its entry of B |
 /// | indices     | 4 per factor of tiles whose factors are not consecutive            |
-/// | orders      | 2 per entry of C of tiles whose lists have several lengths         |
+/// | slots       | 2 per entry of C of tiles whose lists have several lengths         |
 /// | tiles       | 76 for each 1536 products or more                                  |
 struct ProductLists {
   DeviceBuffer<ListTile> tiles;
@@ -81,15 +79,13 @@ struct ProductLists {
   DeviceBuffer<std::uint32_t> list_begins;  ///< bit i of each word: code i is the first of its list
   DeviceBuffer<std::uint32_t> offsets;
   DeviceBuffer<std::uint32_t> indices;
-  DeviceBuffer<std::uint16_t> orders;
+  DeviceBuffer<std::uint16_t> slots;  ///< the first product of each entry
   /// Rows of C without lists. Their entries are in no tile.
   std::uint64_t other_rows = 0;
 
   [[nodiscard]] std::uint64_t bytes() const {
-    std::uint64_t sum = tiles.bytes() + codes.bytes() + words.bytes() + list_begins.bytes() +
-                        offsets.bytes() + indices.bytes() + orders.bytes();
-    for (const ListTiles& one : of_class) sum += one.numbers.bytes();
-    return sum;
+    return tiles.bytes() + codes.bytes() + words.bytes() + list_begins.bytes() + offsets.bytes() +
+           indices.bytes() + slots.bytes();
   }
 };
 
@@ -105,7 +101,8 @@ struct ListOperands {
 };
 
 /// The most weight of a tile that the current device has the shared memory for.
-[[nodiscard]] std::uint32_t max_list_weight(std::size_t bytes_per_weight);
+/// \param tile_bytes  list_tile_bytes of the type of values
+[[nodiscard]] std::uint32_t max_list_weight(std::size_t (*tile_bytes)(std::size_t));
 
 /// Makes the lists of all rows whose tiles fit `max_weight`. The host waits for sizes.
 /// \param products    of each row; on return 0 for rows that have lists, unchanged for others
