@@ -309,8 +309,14 @@ void run_dedup(Job& job, const DedupCommand& given) {
     command.corpus.block_bytes =
         std::clamp<std::size_t>(reading.memory_budget / 64, 4096, command.corpus.block_bytes);
   }
-  Context finding = job.context();
-  finding.memory_budget -= reading.memory_budget;
+  Context finding{job.reading_context(), Backend::host, command.common.device};
+  finding.memory_budget = job.memory_budget() - reading.memory_budget;
+  options.backend = [&] {
+    // A text that does not fit on the device is left to the host, unless the command line names it.
+    const Backend chosen = job.context().backend;
+    const bool is_open = command.common.backend == name(Backend::automatic) && command.gpus == 0;
+    return is_open && chosen == Backend::cuda ? Backend::automatic : chosen;
+  };
   CorpusStream corpus(reading, paths, command.corpus);
   CorpusDeduplication found;
   const double seconds =

@@ -163,21 +163,24 @@ void find_in_stream(const Context& context, CorpusStream& corpus, CorpusDeduplic
 
 }  // namespace
 
-CorpusDeduplication find_duplicates(const Context& context, CorpusStream& corpus,
+CorpusDeduplication find_duplicates(const Context& given, CorpusStream& corpus,
                                     const CorpusDeduplicationOptions& options) {
   DeduplicationOptions checked = options.windows;
   if (options.other_file != CorpusDeduplicationOptions{}.other_file) checked.other_corpus = 0;
   require_options(checked);
-  const Backend backend = resolve_backend(context);
+  if (!options.backend) static_cast<void>(resolve_backend(given));
   CorpusDeduplication all;
+  Context context = given;
   const std::uint64_t memory = host_memory_limit(context);
-  if (TextLoader(all, memory / 3 * text_share_of_three).load(corpus)) {
+  const bool is_loaded = TextLoader(all, memory / 3 * text_share_of_three).load(corpus);
+  if (options.backend) context.backend = options.backend();
+  if (is_loaded) {
     DeduplicationOptions windows = options.windows;
     if (options.other_file < corpus.files().size())
       windows.other_corpus = corpus.files()[options.other_file].first_document;
     find_in_memory(context, all, options, windows);
   } else {
-    if (backend == Backend::cuda && context.backend == Backend::cuda) {
+    if (context.backend == Backend::cuda) {
       throw Error(ErrorKind::unavailable,
                   fmt::format("text deduplication on a GPU: found more than {} of text, expected "
                               "that it fits into memory (--backend host takes it in passes)",

@@ -82,8 +82,8 @@ class Search {
       items = made_of(MatchableItems{items.view()}, items.size());
       items = compare(items, shape_.offsets, most_rounds);
       items = made_of(MatchableItems{items.view()}, items.size());
-      SingleWindows windows{bytes(), shape_.window, 1, items.view(), {0, passes}};
-      for (std::uint32_t i = 1; i < shape_.window; ++i) windows.power *= SingleWindows::factor;
+      SingleWindows<TextSource> windows{{bytes()}, shape_.window, 1, items.view(), {0, passes}};
+      for (std::uint32_t i = 1; i < shape_.window; ++i) windows.power *= windows.factor;
       for (; windows.range.index != passes; ++windows.range.index) {
         Items single = made_of(windows, items.size());
         single.sort();
@@ -135,7 +135,7 @@ class Search {
         leaders[i] = items.view().is_head(i) ? i : leaders[i - 1];
       const Groups groups{items.view(), leaders.data()};
       std::vector<Offsets> matches(size);
-      const CompareWithLeader compare{bytes(), shape_.window, groups, matches.data()};
+      const CompareWithLeader<TextSource> compare{{bytes()}, shape_.window, groups, matches.data()};
       for (std::uint32_t i = 0; i < size; ++i) compare(i);
       mark(groups, matches, offsets);
       items = made_of(RemainingItems{groups, matches.data()}, size);
@@ -158,7 +158,10 @@ class Search {
                               &count};
     for (unsigned i = 0; i < blocks_for(groups.items.size, marking_warps * 32); ++i) {
       cuda_on_host::run_block(
-          marking_warps * 32, [&] { mark_groups_kernel(groups, matches.data(), offsets, targets); },
+          marking_warps * 32,
+          [&] {
+            mark_groups_kernel(TextSource{bytes()}, groups, matches.data(), offsets, targets);
+          },
           i);
     }
     ASSERT_LE(count, begins.size());
