@@ -270,8 +270,6 @@ void choose_backend(Job& job, const DedupCommand& command) {
   if (!job.may_choose_backend()) return;
   std::uint64_t bytes = 0;
   for (const std::string& path : command.files) bytes += estimated_symbols(path.c_str());
-  if (job.memory_budget() != 0 && bytes > job.memory_budget() / 2)
-    return job.choose_backend(Backend::host, "a text larger than memory is taken in passes there");
   constexpr double reading_rate = 500e6;
   job.choose_backend(deduplication_seconds(bytes, static_cast<double>(bytes) / reading_rate,
                                            threads_of(job.reading_context())));

@@ -149,7 +149,7 @@ struct CorpusDeduplicationOptions {
   /// Called when the text has been read, for the backend: a device may start beside the reading.
   /// Empty: that of the context.
   std::function<Backend()> backend;
-  bool plan_only = false;                                  ///< returns after that
+  bool plan_only = false;  ///< returns after that
 };
 
 struct CorpusDeduplication {

@@ -17,9 +17,9 @@ namespace sortie::texts::cuda {
 
 /// Anchors whose windows have the same bytes. Followed by these bytes, in whole units.
 struct alignas(16) ContentRecord {
-  std::uint64_t key;                 ///< of the first anchor that was found
-  unsigned long long first;          ///< least offset of their k-grams in the text
-  unsigned long long copies;         ///< number of anchors, with their repeats
+  std::uint64_t key;          ///< of the first anchor that was found
+  unsigned long long first;   ///< least offset of their k-grams in the text
+  unsigned long long copies;  ///< number of anchors, with their repeats
   std::uint16_t least;
   std::uint16_t most;
   std::uint32_t size;  ///< bytes that follow
@@ -73,7 +73,7 @@ struct ChunkAnchors {
   [[nodiscard]] __device__ std::uint32_t content_bytes(const Anchor& anchor) const {
     return anchor.most - anchor.least + window;
   }
-  [[nodiscard]] static __device__ std::uint64_t record_bytes(std::uint32_t content) {
+  [[nodiscard]] static __host__ __device__ std::uint64_t record_bytes(std::uint32_t content) {
     return (sizeof(ContentRecord) + content + 15) / 16 * 16;
   }
   /// A hash of these bytes and of the place of the k-gram in them.
@@ -121,9 +121,9 @@ struct ContentPool {
   std::uint8_t* bytes;
   std::uint64_t capacity;
   unsigned long long* slots;
-  std::uint64_t mask;           ///< number of slots - 1
-  unsigned long long* used;     ///< bytes
-  std::uint64_t* records;       ///< places, in units of 16 bytes
+  std::uint64_t mask;        ///< number of slots - 1
+  unsigned long long* used;  ///< bytes
+  std::uint64_t* records;    ///< places, in units of 16 bytes
   std::uint32_t most_records;
   std::uint32_t* record_count;  ///< may exceed most_records
   std::uint32_t* is_full;       ///< set if anything exceeds its memory
@@ -267,6 +267,17 @@ struct RecordSource {
   }
   [[nodiscard]] __device__ std::uint64_t copies(const Anchor& item) const {
     return record(item).copies;
+  }
+};
+
+/// The offset of a record's first anchor.
+struct FirstOfRecord {
+  const std::uint8_t* pool;
+  const std::uint64_t* records;
+  std::uint64_t* first;
+
+  __device__ void operator()(std::uint32_t i) const {
+    first[i] = reinterpret_cast<const ContentRecord*>(pool + records[i] * 16)->first;
   }
 };
 

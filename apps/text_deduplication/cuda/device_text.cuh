@@ -10,6 +10,15 @@
 
 namespace sortie::texts::cuda {
 
+/// The number of anchors of a tile.
+struct CountOfTile {
+  const std::uint32_t* counts;
+  std::uint32_t tiles;
+  __host__ __device__ std::uint32_t operator()(std::uint32_t i) const {
+    return i < tiles ? counts[i] : 0;
+  }
+};
+
 /// A text on a device, and its anchors.
 /// Memory for n bytes with d borders: n + 8 d + n / 170.
 class DeviceText {
@@ -47,10 +56,7 @@ class DeviceText {
     count_anchors_kernel<<<tiles(), tile_threads, 0, stream_>>>(anchor_tiles(range),
                                                                 counts_.data());
     check_cuda(cudaGetLastError());
-    const auto count = [counts = counts_.data(), tiles = tiles()] __device__(std::uint32_t i) {
-      return i < tiles ? counts[i] : 0;
-    };
-    return sums_before(count, tiles(), counts_.data(), stream_);
+    return sums_before(CountOfTile{counts_.data(), tiles()}, tiles(), counts_.data(), stream_);
   }
 
   /// These anchors, in the order of the text. \pre count_anchors() was called for the same range

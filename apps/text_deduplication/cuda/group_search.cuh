@@ -49,9 +49,13 @@ struct HeadOf {
   __device__ std::uint32_t operator()(std::uint32_t i) const { return items.is_head(i) ? i : 0; }
 };
 
+/// of(0), of(1), ... The types are given, since the host cannot derive those of device functions.
 template <class Of>
-auto numbers_of(const Of& of) {
-  return thrust::make_transform_iterator(thrust::make_counting_iterator(std::uint32_t{0}), of);
+using NumbersOf = thrust::transform_iterator<Of, thrust::counting_iterator<std::uint32_t>,
+                                             std::uint32_t, std::uint32_t>;
+template <class Of>
+NumbersOf<Of> numbers_of(const Of& of) {
+  return {thrust::counting_iterator<std::uint32_t>(0), of};
 }
 
 /// Replaces the first `count` + 1 numbers by the sums of those before, and returns the sum of all.
@@ -217,7 +221,7 @@ class GroupSearch {
     if (items.size() != 0) compare_single_windows(source, items);
   }
 
-  /// Brings the first windows to the host, joined, with the figures that follow from them.
+  /// Appends the first windows to those on the host, joined, with the figures that follow from them.
   void join_first_windows(DuplicateMarks& marks) {
     if (first_count_ == 0) return;
     WaitingPhase joining(context_, "join passages");
@@ -256,10 +260,12 @@ class GroupSearch {
           if (i + 1 == begins.size || begins(i + 1) != 0) passage.windows = begins.end(i);
         },
         stream_);
-    marks.first_windows.resize(passages);
-    copy_to_host_in_blocks(std::as_writable_bytes(std::span(marks.first_windows)), joined.data(),
-                           stream_, threads_of(context_));
-    for (FirstWindows& passage : marks.first_windows) {
+    const std::size_t known = marks.first_windows.size();
+    marks.first_windows.resize(known + passages);
+    const auto added = std::span(marks.first_windows).subspan(known);
+    copy_to_host_in_blocks(std::as_writable_bytes(added), joined.data(), stream_,
+                           threads_of(context_));
+    for (FirstWindows& passage : added) {
       passage.windows -= passage.begin;
       const std::uint64_t windows = passage.copies * passage.windows;
       marks.duplicate_windows += windows;

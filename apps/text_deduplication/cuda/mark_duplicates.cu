@@ -78,7 +78,8 @@ DuplicateMarks mark_duplicates(const Context& context, std::span<const std::uint
   std::uint64_t anchors = on_device.count_anchors({});
   const std::uint64_t fitting =
       std::clamp<std::uint64_t>(budget.left() / bytes_of_item, 1, most_items);
-  const HashRange all{0, anchors / fitting + 1};
+  // Parts of the hashes are not all of the same size.
+  const HashRange all{0, anchors / (fitting - fitting / 8) + 1};
   std::uint64_t all_anchors = 0;
   for (HashRange range = all; range.index != range.count; ++range.index) {
     WaitingPhase finding(call, "anchors", text.size());
@@ -88,11 +89,12 @@ DuplicateMarks mark_duplicates(const Context& context, std::span<const std::uint
     all_anchors += anchors;
     finding.stop();
     groups.search(TextSource{on_device.bytes()}, std::move(items));
+    groups.join_first_windows(marks);
     const std::uint64_t done = range.index + 1;
     report_progress(context, "anchors", done * text.size(), range.count * text.size());
     report_progress(context, "groups", done, range.count);
   }
-  groups.join_first_windows(marks);
+  if (all.count > 1) marks.join_first_windows();
   WaitingPhase copying_out(call, "copy out");
   device_marks.copy_to(marks, call);
   copying_out.stop();
