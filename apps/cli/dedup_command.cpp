@@ -270,8 +270,6 @@ void choose_backend(Job& job, const DedupCommand& command) {
   if (!job.may_choose_backend()) return;
   std::uint64_t bytes = 0;
   for (const std::string& path : command.files) bytes += estimated_symbols(path.c_str());
-  if (job.memory_budget() != 0 && bytes > job.memory_budget() / 2)
-    return job.choose_backend(Backend::host, "a text larger than memory is taken in passes there");
   constexpr double reading_rate = 500e6;
   job.choose_backend(deduplication_seconds(bytes, static_cast<double>(bytes) / reading_rate,
                                            threads_of(job.reading_context())));
@@ -309,8 +307,14 @@ void run_dedup(Job& job, const DedupCommand& given) {
     command.corpus.block_bytes =
         std::clamp<std::size_t>(reading.memory_budget / 64, 4096, command.corpus.block_bytes);
   }
-  Context finding = job.context();
-  finding.memory_budget -= reading.memory_budget;
+  Context finding{job.reading_context(), Backend::host, command.common.device};
+  finding.memory_budget = job.memory_budget() - reading.memory_budget;
+  options.backend = [&] {
+    // A text that does not fit on the device is left to the host, unless the command line names it.
+    const Backend chosen = job.context().backend;
+    const bool is_open = command.common.backend == name(Backend::automatic) && command.gpus == 0;
+    return is_open && chosen == Backend::cuda ? Backend::automatic : chosen;
+  };
   CorpusStream corpus(reading, paths, command.corpus);
   CorpusDeduplication found;
   const double seconds =

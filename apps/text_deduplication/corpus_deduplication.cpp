@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/text_deduplication/cuda/streamed_marks.hpp"
 #include "apps/text_deduplication/duplicate_marks.hpp"
 #include "apps/text_deduplication/host/streamed_marks.hpp"
 #include "apps/text_deduplication/removed_ranges.hpp"
@@ -123,6 +124,8 @@ void find_in_memory(const Context& context, CorpusDeduplication& all,
   fill_excerpts(all.text(), 0, all.result.passages, all.excerpts);
 }
 
+/// \tparam Marks  StreamedMarks of a backend
+template <class Marks>
 void find_in_stream(const Context& context, CorpusStream& corpus, CorpusDeduplication& all,
                     const CorpusDeduplicationOptions& options) {
   for (const CorpusFile& file : corpus.files()) {
@@ -133,7 +136,7 @@ void find_in_stream(const Context& context, CorpusStream& corpus, CorpusDeduplic
         fmt::format("{}: found a pipe with more text than fits into memory, expected a file",
                     file.path == "-" ? "<stdin>" : file.path));
   }
-  host::StreamedMarks stream(context, corpus, options, host_memory_limit(context));
+  Marks stream(context, corpus, options, host_memory_limit(context));
   all.plan = stream.plan();
   all.begins = stream.begins();
   if (options.announce) options.announce(all.plan);
@@ -163,27 +166,37 @@ void find_in_stream(const Context& context, CorpusStream& corpus, CorpusDeduplic
 
 }  // namespace
 
-CorpusDeduplication find_duplicates(const Context& context, CorpusStream& corpus,
+CorpusDeduplication find_duplicates(const Context& given, CorpusStream& corpus,
                                     const CorpusDeduplicationOptions& options) {
   DeduplicationOptions checked = options.windows;
   if (options.other_file != CorpusDeduplicationOptions{}.other_file) checked.other_corpus = 0;
   require_options(checked);
-  const Backend backend = resolve_backend(context);
+  if (!options.backend) static_cast<void>(resolve_backend(given));
   CorpusDeduplication all;
+  Context context = given;
   const std::uint64_t memory = host_memory_limit(context);
-  if (TextLoader(all, memory / 3 * text_share_of_three).load(corpus)) {
+  const bool is_loaded = TextLoader(all, memory / 3 * text_share_of_three).load(corpus);
+  if (options.backend) context.backend = options.backend();
+  if (is_loaded) {
     DeduplicationOptions windows = options.windows;
     if (options.other_file < corpus.files().size())
       windows.other_corpus = corpus.files()[options.other_file].first_document;
     find_in_memory(context, all, options, windows);
   } else {
-    if (backend == Backend::cuda && context.backend == Backend::cuda) {
+    const bool has_other = options.other_file < corpus.files().size();
+    if (context.backend == Backend::cuda && has_other) {
       throw Error(ErrorKind::unavailable,
-                  fmt::format("text deduplication on a GPU: found more than {} of text, expected "
-                              "that it fits into memory (--backend host takes it in passes)",
+                  fmt::format("text deduplication on a GPU: found another corpus and more than {} "
+                              "of text, expected less (--backend host takes it in passes)",
                               format_bytes(memory / 3 * text_share_of_three)));
     }
-    find_in_stream(context, corpus, all, options);
+#ifdef SORTIE_HAVE_CUDA
+    if (resolve_backend(context) == Backend::cuda && !has_other) {
+      find_in_stream<cuda::StreamedMarks>(context, corpus, all, options);
+      return all;
+    }
+#endif
+    find_in_stream<host::StreamedMarks>(context, corpus, all, options);
   }
   return all;
 }

@@ -96,6 +96,8 @@ struct DuplicateMarks {
   void add_figures(DuplicateMarks& part);
   /// Joins first_windows that continue each other, and sorts them by offset.
   void join_first_windows();
+  /// The same. Keeps those with the most copies if there are more than fit into `bytes`.
+  void limit_first_windows(std::uint64_t bytes);
 };
 
 /// Work space of mark_duplicates(), and into how many parts anchors are divided so that it fits.

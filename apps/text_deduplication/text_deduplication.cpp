@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -98,6 +99,20 @@ void DuplicateMarks::join_first_windows() {
     first_windows[kept++] = next;
   }
   first_windows.resize(kept);
+}
+
+void DuplicateMarks::limit_first_windows(std::uint64_t bytes) {
+  join_first_windows();
+  const std::uint64_t most = std::max<std::uint64_t>(bytes / sizeof(FirstWindows), 1000);
+  if (first_windows.size() > most) {
+    std::vector<std::uint64_t> all;
+    for (const FirstWindows& each : first_windows) all.push_back(each.copies);
+    const auto last = all.begin() + static_cast<std::ptrdiff_t>(most);
+    std::ranges::nth_element(all, last, std::greater<>());
+    least_copies = std::max(least_copies, *last + 1);
+  }
+  std::erase_if(first_windows,
+                [&](const FirstWindows& each) { return each.copies < least_copies; });
 }
 
 std::vector<std::uint64_t> window_borders(std::span<const std::uint64_t> begins,

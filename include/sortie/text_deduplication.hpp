@@ -111,9 +111,13 @@ struct Deduplication {
 /// windows at once.
 ///
 /// Complexity: O(n + d) expected, for d bytes in duplicates and in windows with equal anchors.
+/// On a GPU, all equal anchors are compared with the first one at once, in rounds. What is left after
+/// some rounds is divided into windows, by a hash of all of their bytes.
+///
 /// Memory: n/8 bytes for one bit per offset, twice with `protect_first`; 32 bytes per anchor (L =
 /// 100: 0.8 n) in one or, within the memory budget, several passes; 24 bytes for each pair of
-/// equal anchors.
+/// equal anchors. On a GPU: the text, too, and at most 48 bytes per anchor, in as many passes as
+/// needed.
 /// Source: Roberts, Hayes, Hunt, Mount, Yorke: Reducing storage requirements for biological
 /// sequence comparison (Bioinformatics 2004), minimizers; Schleimer, Wilkerson, Aiken: Winnowing
 /// (SIGMOD 2003).
@@ -142,7 +146,10 @@ struct CorpusDeduplicationOptions {
   /// with the same files, it goes on after that pass. Empty: none. The caller removes it.
   std::string state_file;
   std::function<void(const DeduplicationPlan&)> announce;  ///< called before the work; may be empty
-  bool plan_only = false;                                  ///< returns after that
+  /// Called when the text has been read, for the backend: a device may start beside the reading.
+  /// Empty: that of the context.
+  std::function<Backend()> backend;
+  bool plan_only = false;  ///< returns after that
 };
 
 struct CorpusDeduplication {

@@ -63,6 +63,13 @@ TEST_F(DedupCommand, KeepsTheFirstCopy) {
             "ababababa");
 }
 
+TEST_F(DedupCommand, RunsOnOneDevice) {
+  expect_refused({path("plain"), "--ranges", path("out"), "--gpus", "2"}, 2,
+                 "found --gpus 2, expected 1 for dedup");
+  expect_refused({path("plain"), "--ranges", path("out"), "--gpus", "1", "--backend", "host"}, 2,
+                 "found --gpus with --backend host, expected cuda or auto");
+}
+
 TEST_F(DedupCommand, FormatsOfRanges) {
   const auto ranges = [&](const std::string& format) {
     return dedup(

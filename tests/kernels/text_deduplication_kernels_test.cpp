@@ -6,12 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "apps/text_deduplication/cuda/content_pool.cuh"
 #include "apps/text_deduplication/cuda/find_anchors.cuh"
 #include "apps/text_deduplication/cuda/groups.cuh"
 #include "core/random.hpp"
@@ -80,15 +82,78 @@ class Search {
       anchors_ += items.size();
       items.sort();
       items = made_of(MatchableItems{items.view()}, items.size());
-      items = compare(items, shape_.offsets, most_rounds);
+      items = compare(TextSource{bytes()}, items, shape_.offsets, most_rounds);
       items = made_of(MatchableItems{items.view()}, items.size());
-      SingleWindows windows{bytes(), shape_.window, 1, items.view(), {0, passes}};
-      for (std::uint32_t i = 1; i < shape_.window; ++i) windows.power *= SingleWindows::factor;
-      for (; windows.range.index != passes; ++windows.range.index) {
-        Items single = made_of(windows, items.size());
-        single.sort();
-        EXPECT_EQ(compare(single, 1, 10'000).size(), 0U);
+      search_single_windows(TextSource{bytes()}, items, passes);
+    }
+  }
+
+  /// The same for a text in chunks: the first occurrences of windows that are found.
+  void run_in_chunks(std::uint64_t chunk_tiles, std::uint64_t passes) {
+    const std::uint64_t chunk = chunk_tiles * tile_windows;
+    const Items items = anchors({});
+    std::vector<std::uint32_t> hashes(1U << 10);
+    std::vector<std::uint32_t> contents(1U << 10);
+    std::vector<BinNeed> needs(hash_bins);
+    const HashCountsView hashes_view{hashes.data(), hashes.size() - 1};
+    // The anchors of a chunk, whose offset in the text is that of its first windows.
+    const auto visit = [&](const auto& use) {
+      for (std::uint64_t begin = 0; begin < size_; begin += chunk) {
+        Items part;
+        for (std::uint32_t i = 0; i < items.size(); ++i) {
+          const Anchor anchor = anchor_of(items.keys[i], items.values[i]);
+          if (anchor.position - anchor.most < begin ||
+              anchor.position - anchor.most >= begin + chunk)
+            continue;
+          part.keys.push_back(items.keys[i]);
+          part.values.push_back(value_of(anchor.position - begin, anchor.least, anchor.most));
+        }
+        use(ChunkAnchors{bytes() + begin, begin, shape_.window, part.view()});
       }
+    };
+    visit([&](const ChunkAnchors& part) {
+      const CountAnchors count{
+          part, hashes_view, {contents.data(), contents.size() - 1}, needs.data()};
+      for (std::uint32_t i = 0; i < part.items.size; ++i) count(i);
+    });
+    for (std::uint64_t pass = 0; pass < passes; ++pass) {
+      const std::uint64_t first = hash_bins * pass / passes;
+      const std::uint64_t end = hash_bins * (pass + 1) / passes;
+      const std::uint64_t most = items.size() + 1;
+      std::vector<uint4> pool_bytes(most * (4 + (shape_.window + shape_.offsets) / 16) + 2);
+      std::vector<unsigned long long> slots(std::bit_ceil(2 * most));
+      std::vector<std::uint64_t> places(most);
+      unsigned long long used = 0;
+      std::uint32_t count = 0;
+      std::uint32_t is_full = 0;
+      auto* const pool_begin = reinterpret_cast<std::uint8_t*>(pool_bytes.data());
+      const ContentPool pool{
+          pool_begin,    (pool_bytes.size() - 2) * 16,     slots.data(), slots.size() - 1, &used,
+          places.data(), static_cast<std::uint32_t>(most), &count,       &is_full};
+      visit([&](const ChunkAnchors& part) {
+        std::vector<std::uint64_t> of_anchors(part.items.size + std::size_t{1});
+        const ClaimSlots claim{part, hashes_view, pool, first, end, of_anchors.data()};
+        const StoreContents store{part, pool, of_anchors.data()};
+        const CountContents add{part, pool, of_anchors.data(), removed_.data()};
+        for (std::uint32_t i = 0; i < part.items.size; ++i) claim(i);
+        for (std::uint32_t i = 0; i < part.items.size; ++i) store(i);
+        for (std::uint32_t i = part.items.size; i-- > 0;) add(i);  // in any order
+      });
+      ASSERT_EQ(is_full, 0U);
+      anchors_ += count;
+      places.resize(count);
+      std::ranges::sort(places, {}, [&](std::uint64_t place) { return pool.record(place).first; });
+      Items records;
+      records.keys.resize(count);
+      records.values.resize(count);
+      const ItemOfRecord make{pool_begin, places.data(), records.keys.data(),
+                              records.values.data()};
+      for (std::uint32_t i = 0; i < count; ++i) make(i);
+      records.sort();
+      const RecordSource source{pool_begin};
+      Items left = made_of(MatchableItems{records.view()}, count);
+      left = compare(source, left, shape_.offsets, 2);
+      search_single_windows(source, made_of(MatchableItems{left.view()}, left.size()), 1);
     }
   }
 
@@ -127,7 +192,19 @@ class Search {
     return items;
   }
 
-  Items compare(Items items, std::uint32_t offsets, std::uint32_t rounds) {
+  template <class Source>
+  void search_single_windows(const Source& source, const Items& items, std::uint64_t passes) {
+    SingleWindows<Source> windows{source, shape_.window, 1, items.view(), {0, passes}};
+    for (std::uint32_t i = 1; i < shape_.window; ++i) windows.power *= windows.factor;
+    for (; windows.range.index != passes; ++windows.range.index) {
+      Items single = made_of(windows, items.size());
+      single.sort();
+      EXPECT_EQ(compare(source, single, 1, 10'000).size(), 0U);
+    }
+  }
+
+  template <class Source>
+  Items compare(const Source& source, Items items, std::uint32_t offsets, std::uint32_t rounds) {
     for (std::uint32_t round = 0; round < rounds && items.size() != 0; ++round) {
       const std::uint32_t size = items.size();
       std::vector<std::uint32_t> leaders(size);
@@ -135,15 +212,17 @@ class Search {
         leaders[i] = items.view().is_head(i) ? i : leaders[i - 1];
       const Groups groups{items.view(), leaders.data()};
       std::vector<Offsets> matches(size);
-      const CompareWithLeader compare{bytes(), shape_.window, groups, matches.data()};
+      const CompareWithLeader<Source> compare{source, shape_.window, groups, matches.data()};
       for (std::uint32_t i = 0; i < size; ++i) compare(i);
-      mark(groups, matches, offsets);
+      mark(source, groups, matches, offsets);
       items = made_of(RemainingItems{groups, matches.data()}, size);
     }
     return items;
   }
 
-  void mark(const Groups& groups, const std::vector<Offsets>& matches, std::uint32_t offsets) {
+  template <class Source>
+  void mark(const Source& source, const Groups& groups, const std::vector<Offsets>& matches,
+            std::uint32_t offsets) {
     std::uint32_t count = 0;
     std::vector<std::uint64_t> begins(size_ + 1);
     std::vector<std::uint64_t> windows(size_ + 1);
@@ -158,8 +237,8 @@ class Search {
                               &count};
     for (unsigned i = 0; i < blocks_for(groups.items.size, marking_warps * 32); ++i) {
       cuda_on_host::run_block(
-          marking_warps * 32, [&] { mark_groups_kernel(groups, matches.data(), offsets, targets); },
-          i);
+          marking_warps * 32,
+          [&] { mark_groups_kernel(source, groups, matches.data(), offsets, targets); }, i);
     }
     ASSERT_LE(count, begins.size());
     copies_.resize(size_);
@@ -185,13 +264,18 @@ class Search {
   std::vector<std::uint64_t> copies_;
 };
 
-/// The search of a corpus finds what the definition says. Returns the number of anchors.
+/// The search of a corpus finds what the definition says. Returns the number of anchors, or of records
+/// of a text in chunks.
 std::uint64_t expect_definition(const test::Documents& documents,
                                 const DeduplicationOptions& options, std::uint64_t passes,
-                                std::uint32_t most_rounds) {
+                                std::uint32_t most_rounds, std::uint64_t chunk_tiles = 0) {
   const std::uint64_t size = documents.text.size();
   Search search(documents, options);
-  search.run(passes, most_rounds);
+  if (chunk_tiles == 0) {
+    search.run(passes, most_rounds);
+  } else {
+    search.run_in_chunks(chunk_tiles, passes);
+  }
   test::Expected expected = test::expected_of(documents, options);
   std::vector<std::uint64_t> copies = search.copies();
   copies.resize(size);
@@ -230,6 +314,7 @@ TEST(DeduplicationKernels, EqualTheDefinitionOnRandomCorpora) {
     SCOPED_TRACE(testing::Message() << "seed " << seed << ", L " << options.min_length);
     expect_definition(documents, options, 1 + random.below(3),
                       static_cast<std::uint32_t>(random.below(5)));
+    if (!options.has_other_corpus()) expect_definition(documents, options, 1 + seed % 3, 0, 1);
     if (testing::Test::HasFailure()) return;
   }
 }
@@ -248,6 +333,7 @@ TEST(DeduplicationKernels, PeriodicTextHasFewAnchors) {
       const std::uint64_t anchors =
           expect_definition(documents, {.min_length = length, .keep = Keep::first}, 1, 8);
       EXPECT_LT(anchors, 600U);
+      EXPECT_LE(expect_definition(documents, {.min_length = length}, 2, 0, 2), anchors);
     }
   }
 }
@@ -268,6 +354,7 @@ TEST(DeduplicationKernels, CommonGramsAndLongWindows) {
   for (const std::uint64_t length : {20, 45, 64, 80, 1100, 1400}) {
     SCOPED_TRACE(testing::Message() << "L " << length);
     expect_definition(documents, {.min_length = length}, 2, 3);
+    expect_definition(documents, {.min_length = length, .keep = Keep::first}, 2, 0, 2);
   }
 }
 

@@ -15,6 +15,7 @@ import ctypes
 import ctypes.util
 import json
 import random
+import sys
 
 
 class Output:
@@ -26,7 +27,10 @@ class Output:
         self.parts = []
         self.bytes = 0
         if path.endswith(".zst"):
-            self.zstd = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
+            try:
+                self.zstd = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
+            except OSError as error:
+                sys.exit(f"make_generated_corpus.py: {path}: found no libzstd ({error}), expected it for .zst")
             self.zstd.ZSTD_compress.restype = ctypes.c_size_t
             self.zstd.ZSTD_compressBound.restype = ctypes.c_size_t
             self.zstd.ZSTD_compressBound.argtypes = [ctypes.c_size_t]
@@ -44,7 +48,8 @@ class Output:
         self.parts, self.bytes = [], 0
         if self.zstd and data:
             buffer = ctypes.create_string_buffer(self.zstd.ZSTD_compressBound(len(data)))
-            data = buffer.raw[: self.zstd.ZSTD_compress(buffer, len(buffer), data, len(data), 3)]
+            size = self.zstd.ZSTD_compress(buffer, len(buffer), data, len(data), 3)
+            data = buffer.raw[:size]
         self.file.write(data)
 
     def close(self):

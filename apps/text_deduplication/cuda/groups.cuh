@@ -44,9 +44,24 @@ struct Groups {
   const std::uint32_t* leaders;
 };
 
-/// The offsets at which the windows of item i equal those of its leader. None for a leader.
-struct CompareWithLeader {
+/// Items of a text in memory: their positions are offsets of it.
+struct TextSource {
   const std::uint8_t* text;
+
+  /// The address of an item's k-gram.
+  [[nodiscard]] __device__ const std::uint8_t* bytes(const Anchor& item) const {
+    return text + item.position;
+  }
+  /// The item, at its offset in the text.
+  [[nodiscard]] __device__ Anchor in_text(const Anchor& item) const { return item; }
+  /// How often the windows occur.
+  [[nodiscard]] __device__ std::uint64_t copies(const Anchor& item) const { return item.repeats; }
+};
+
+/// The offsets at which the windows of item i equal those of its leader. None for a leader.
+template <class Source>
+struct CompareWithLeader {
+  Source source;
   std::uint32_t window;
   Groups groups;
   Offsets* matches;
@@ -63,8 +78,8 @@ struct CompareWithLeader {
     std::uint32_t least = max(leader.least, member.least);
     std::uint32_t most = min(leader.most, member.most);
     if (least > most) return none;
-    const std::uint8_t* const a = text + leader.position;
-    const std::uint8_t* const b = text + member.position;
+    const std::uint8_t* const a = source.bytes(leader);
+    const std::uint8_t* const b = source.bytes(member);
     const std::uint32_t limit = window - least;
     least += limit - common_after(a, b, limit);
     if (least > most) return none;
@@ -118,8 +133,9 @@ struct MatchableItems {
 };
 
 /// Items with one window each, whose hash is that of all bytes of the window, in place of items.
+template <class Source>
 struct SingleWindows {
-  const std::uint8_t* text;
+  Source source;
   std::uint32_t window;
   std::uint64_t power;  ///< factor to the power of `window` - 1
   ItemsView items;
@@ -134,14 +150,14 @@ struct SingleWindows {
       return anchor.most - anchor.least + 1;
     }
     std::uint32_t count = 0;
-    visit(i, [&](std::uint64_t, std::uint64_t, const Anchor&) { ++count; });
+    visit(i, [&](auto, auto, const Anchor&) { ++count; });
     return count;
   }
   __device__ void write(std::uint32_t i, std::uint32_t place, std::uint64_t* keys,
                         std::uint64_t* values) const {
-    visit(i, [&](std::uint64_t hash, std::uint64_t begin, const Anchor& anchor) {
+    visit(i, [&](std::uint64_t hash, std::uint32_t offset, const Anchor& anchor) {
       keys[place] = key_of(hash, anchor.period, anchor.repeats);
-      values[place++] = value_of(begin, 0, 0);
+      values[place++] = value_of(anchor.position, offset, offset);
     });
   }
 
@@ -149,15 +165,14 @@ struct SingleWindows {
   template <class Use>
   __device__ void visit(std::uint32_t i, const Use& use) const {
     const Anchor anchor = items.anchor(i);
-    const std::uint64_t end = anchor.position - anchor.least;
+    const std::uint8_t* begin = source.bytes(anchor) - anchor.most;
     std::uint64_t hash = 0;
-    std::uint64_t begin = anchor.position - anchor.most;
-    for (std::uint32_t j = 0; j + 1 < window; ++j) hash = hash * factor + text[begin + j] + 1;
-    for (; begin <= end; ++begin) {
-      hash = hash * factor + text[begin + window - 1] + 1;
+    for (std::uint32_t j = 0; j + 1 < window; ++j) hash = hash * factor + begin[j] + 1;
+    for (std::uint32_t j = 0; j <= anchor.most - anchor.least; ++j, ++begin) {
+      hash = hash * factor + begin[window - 1] + 1;
       const std::uint64_t of_window = mixed(hash);
-      if (range.contains(of_window)) use(of_window, begin, anchor);
-      hash -= (text[begin] + std::uint64_t{1}) * power;
+      if (range.contains(of_window)) use(of_window, anchor.most - j, anchor);
+      hash -= (begin[0] + std::uint64_t{1}) * power;
     }
   }
 };
@@ -214,13 +229,16 @@ __device__ inline void set_bits(std::uint32_t* words, const Anchor& anchor, std:
 ///
 /// Copies of the leader's windows are counted as differences to the window before. If all members
 /// have all of its windows, there is one number.
+template <class Source>
 class GroupMarks {
  public:
   /// \param differences  shared memory of the warp: an element for each offset, and one more, twice
   ///                     if there is another corpus
-  __device__ GroupMarks(const Groups& groups, const Offsets* matches, std::uint32_t offsets,
-                        const MarkTargets& targets, unsigned long long* differences)
-      : groups_(groups),
+  __device__ GroupMarks(const Source& source, const Groups& groups, const Offsets* matches,
+                        std::uint32_t offsets, const MarkTargets& targets,
+                        unsigned long long* differences)
+      : source_(source),
+        groups_(groups),
         matches_(matches),
         targets_(targets),
         copies_(differences),
@@ -228,38 +246,42 @@ class GroupMarks {
 
   __device__ void mark(std::uint32_t first) {
     first_ = first;
-    leader_ = groups_.items.anchor(first);
-    const std::uint64_t copies_of_leader = leader_.repeats;
+    const Anchor item = groups_.items.anchor(first);
+    leader_ = source_.in_text(item);
+    copies_of_leader_ = source_.copies(item);
     std::uint64_t copies = 0;
     std::uint64_t others = 0;
     bool is_partial = false;
-    visit([&](const Anchor& member, const Offsets& match) {
-      copies += member.repeats;
-      if (is_other(member)) others += member.repeats;
+    visit([&](const Anchor& member, std::uint64_t of_member, const Offsets& match) {
+      copies += of_member;
+      if (is_other(member)) others += of_member;
       is_partial |= match.least != leader_.least || match.most != leader_.most;
     });
     if (__any_sync(full_warp, is_partial) != 0) return mark_parts();
-    copies = copies_of_leader + sum_in_warp(copies);
-    others = sum_in_warp(others) + (is_other(leader_) ? copies_of_leader : 0);
+    copies = copies_of_leader_ + sum_in_warp(copies);
+    others = sum_in_warp(others) + (is_other(leader_) ? copies_of_leader_ : 0);
     if (!is_duplicate(copies, others)) return;
     if (lane() == 0) {
       targets_.add(atomicAdd(targets_.count, 1U), leader_.position - leader_.most, copies,
                    leader_.most - leader_.least + 1);
       mark_leader(leader_.least, leader_.most);
     }
-    visit([&](const Anchor& member, const Offsets& match) {
+    visit([&](const Anchor& member, std::uint64_t, const Offsets& match) {
       set_bits(targets_.removed, member, match.least, match.most);
     });
   }
 
  private:
-  /// Calls use(member, match) for the members with windows that equal those of the leader.
+  /// Calls use(member, copies, match) for the members with windows that equal those of the leader.
   template <class Use>
   __device__ void visit(const Use& use) const {
     for (std::uint32_t base = first_ + 1;; base += 32) {
       const std::uint32_t i = base + lane();
       const bool is_member = i < groups_.items.size && groups_.leaders[i] == first_;
-      if (is_member && !matches_[i].empty()) use(groups_.items.anchor(i), matches_[i]);
+      if (is_member && !matches_[i].empty()) {
+        const Anchor item = groups_.items.anchor(i);
+        use(source_.in_text(item), source_.copies(item), matches_[i]);
+      }
       if (__all_sync(full_warp, is_member) == 0) return;
     }
   }
@@ -285,8 +307,8 @@ class GroupMarks {
       if (targets_.has_other) others_[j] = 0;
     }
     __syncwarp();
-    visit([&](const Anchor& member, const Offsets& match) {
-      const unsigned long long repeats = member.repeats;
+    visit([&](const Anchor& member, std::uint64_t of_member, const Offsets& match) {
+      const unsigned long long repeats = of_member;
       const auto add = [&](unsigned long long* differences) {
         atomicAdd(&differences[leader_.most - match.most], repeats);
         atomicAdd(&differences[leader_.most - match.least + 1], ~repeats + 1);
@@ -295,8 +317,8 @@ class GroupMarks {
       if (targets_.has_other && is_other(member)) add(others_);
     });
     __syncwarp();
-    unsigned long long copies_before = leader_.repeats;
-    unsigned long long others_before = is_other(leader_) ? leader_.repeats : 0;
+    unsigned long long copies_before = copies_of_leader_;
+    unsigned long long others_before = is_other(leader_) ? copies_of_leader_ : 0;
     for (std::uint32_t begin = 0; begin < width; begin += 32) {
       const std::uint32_t j = begin + lane();
       const bool is_inside = j < width;
@@ -328,7 +350,7 @@ class GroupMarks {
       mark_leader(leader_.most - j - (number - 1), leader_.most - j);
     }
     __syncwarp();
-    visit([&](const Anchor& member, const Offsets& match) {
+    visit([&](const Anchor& member, std::uint64_t, const Offsets& match) {
       if (!targets_.has_other) {
         set_bits(targets_.removed, member, match.least, match.most);
         return;
@@ -340,6 +362,7 @@ class GroupMarks {
     __syncwarp();
   }
 
+  Source source_;
   Groups groups_;
   const Offsets* matches_;
   const MarkTargets& targets_;
@@ -347,6 +370,7 @@ class GroupMarks {
   unsigned long long* others_;
   std::uint32_t first_ = 0;
   Anchor leader_{};
+  std::uint64_t copies_of_leader_ = 0;
 };
 
 /// Warps of a block of mark_groups_kernel, and its shared memory.
@@ -357,8 +381,9 @@ inline constexpr std::uint32_t marking_warps = 2;
 }
 
 /// Marks the windows of all groups. Each warp takes the groups whose leaders are among 32 items.
-inline __global__ void __launch_bounds__(marking_warps * 32)
-    mark_groups_kernel(Groups groups, const Offsets* matches, std::uint32_t offsets,
+template <class Source>
+__global__ void __launch_bounds__(marking_warps * 32)
+    mark_groups_kernel(Source source, Groups groups, const Offsets* matches, std::uint32_t offsets,
                        MarkTargets targets) {
   const std::uint32_t warp = threadIdx.x / 32;
   auto* const differences = reinterpret_cast<unsigned long long*>(dynamic_shared_memory()) +
@@ -367,7 +392,7 @@ inline __global__ void __launch_bounds__(marking_warps * 32)
   const std::uint32_t i = base + lane();
   const bool is_leader =
       i < groups.items.size && groups.leaders[i] == i && groups.items.may_match(i);
-  GroupMarks marks(groups, matches, offsets, targets, differences);
+  GroupMarks marks(source, groups, matches, offsets, targets, differences);
   for (unsigned leaders = __ballot_sync(full_warp, is_leader); leaders != 0; leaders &= leaders - 1)
     marks.mark(base + static_cast<std::uint32_t>(first_lane(leaders)));
 }

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "apps/text_deduplication/host/anchors.hpp"
 #include "core/files/checksum.hpp"
 #include "core/files/whole_file.hpp"
 
@@ -27,14 +26,14 @@ constexpr std::size_t words_of_windows = 3;
 }  // namespace
 
 StateFile::StateFile(std::string path, const DeduplicationOptions& options, std::size_t other_file,
-                     std::span<const CorpusFile> files)
+                     std::span<const CorpusFile> files, std::uint64_t method)
     : path_(std::move(path)) {
   std::vector<std::uint64_t> words = {options.min_length,
                                       static_cast<std::uint64_t>(options.keep),
                                       options.protect_first ? 1U : 0U,
                                       options.across_documents ? 1U : 0U,
                                       other_file,
-                                      AnchorShape::of(options.min_length).gram};
+                                      method};
   for (const CorpusFile& file : files) {
     words.insert(words.end(), {file.content_bytes, file.checksum,
                                static_cast<std::uint64_t>(file.format), file.text_bytes});

@@ -25,9 +25,10 @@ struct Progress {
 class StateFile {
  public:
   /// \param path   empty: nothing is written
-  /// \param files  of the corpus, after its first pass
+  /// \param files   of the corpus, after its first pass
+  /// \param method  a number for the hashes that divide the work into passes
   StateFile(std::string path, const DeduplicationOptions& options, std::size_t other_file,
-            std::span<const CorpusFile> files);
+            std::span<const CorpusFile> files, std::uint64_t method);
 
   /// Reads the marks if the file belongs to the same files and options and is complete.
   [[nodiscard]] Progress read(DuplicateMarks& marks) const;

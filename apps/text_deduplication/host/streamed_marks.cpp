@@ -433,28 +433,11 @@ struct StreamedMarks::Work {
     return true;
   }
 
-  /// Keeps the windows with the most copies if there are too many.
-  void limit_first_windows(DuplicateMarks& marks) const {
-    marks.join_first_windows();
-    const std::uint64_t most =
-        std::max<std::uint64_t>(memory / passages_share / sizeof(FirstWindows), 1000);
-    std::vector<FirstWindows>& windows = marks.first_windows;
-    if (windows.size() > most) {
-      std::vector<std::uint64_t> copies;
-      for (const FirstWindows& each : windows) copies.push_back(each.copies);
-      const auto last = copies.begin() + static_cast<std::ptrdiff_t>(most);
-      std::ranges::nth_element(copies, last, std::greater<>());
-      marks.least_copies = std::max(marks.least_copies, *last + 1);
-    }
-    std::erase_if(windows,
-                  [&](const FirstWindows& each) { return each.copies < marks.least_copies; });
-  }
-
   DuplicateMarks find() {
     DuplicateMarks marks;
     marks.removed = OffsetBits(plan.text_bytes);
     if (options.protect_first) marks.kept = OffsetBits(plan.text_bytes);
-    StateFile state(state_path, options, other_file, corpus.files());
+    StateFile state(state_path, options, other_file, corpus.files(), shape.gram);
     Progress done = state.read(marks);
     resumed_passes = done.passes;
     double slack = usual_slack;
@@ -473,7 +456,7 @@ struct StreamedMarks::Work {
           [&](std::uint64_t value) { return pool.member_of(value); }, shape, options,
           other_begin_of(begins, options), marks);
       report_progress(context, "groups", end, bins);
-      limit_first_windows(marks);
+      marks.limit_first_windows(memory / passages_share);
       done = {end, done.passes + 1};
       if (done.bins < bins) state.write(marks, done);
     }
