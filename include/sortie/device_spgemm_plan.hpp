@@ -13,11 +13,19 @@ namespace sortie::spgemm::cuda {
 
 /// C = A * B for operands whose values change while their structure stays the same, as in a time
 /// loop or in Newton's method. The constructor computes the structure of C; multiply() computes
-/// values and may be called any number of times. multiply() is the second half of
-/// Algorithm::pattern, if A and B repeat patterns as device_spgemm.hpp has it, there are 4 M products,
-/// and no row is too long for it, otherwise of Algorithm::fused: it does not count entries, does not allocate, and the
-/// host does not wait. The values are bitwise equal to those of multiply_on_device() with that
-/// algorithm.
+/// values and may be called any number of times: it does not count entries, does not allocate, and the
+/// host does not wait. How it computes them is chosen by the structure:
+///
+/// * by the second half of Algorithm::pattern, if A and B repeat patterns as device_spgemm.hpp has it,
+///   there are 4 M products, and no row is too long for it;
+/// * otherwise by lists of the products of each entry of C, which are made if they fit the memory
+///   budget and entries have at most 12 products on average;
+/// * rows without lists, such as those with entries of thousands of products, by the second half of
+///   Algorithm::fused.
+///
+/// Every entry is the sum of its products in an order that depends on the structure only. With lists
+/// and patterns it is the order of A's entries; by the algorithms' second halves, values are bitwise
+/// equal to those of multiply_on_device() with that algorithm.
 ///
 ///     SpgemmPlan<double> plan(context, view(a), view(b), stream);
 ///     DeviceBuffer<double> c_values(plan.nnz(), stream);
@@ -33,10 +41,12 @@ namespace sortie::spgemm::cuda {
 /// |-------------------------------------|---------------------------|--------------|
 /// | row_ptr and col_idx of C            | 8 rows, 4 nnz(C)          | plan         |
 /// | pattern: classes, tiles of rows     | 7 rows                    | plan         |
+/// | lists of products (optional)        | 2.5 n + 4 nnz(A) or more  | plan         |
 /// | fused: rows by bin                  | 4 rows                    | plan         |
-/// | column panels, tasks of large rows  | < n                       | plan         |
+/// | column panels, tasks of large rows  | < n, of rows without list | plan         |
 /// | bitmaps of large rows               | <= 2 n, less if less fits | plan         |
 /// | products of rows, staging slots     | 12 rows                   | construction |
+/// | lists: tiles                        | 32 rows, 16 per entry of C in rows of more than 6000 products | construction |
 /// | buffer for bitmaps                  | <= 2 n                    | construction |
 /// | values of C                         | V nnz(C)                  | construction |
 template <class Value>
@@ -52,7 +62,7 @@ class SORTIE_API SpgemmPlan {
   /// BorrowedCsr that owns them, must stay valid and unchanged as long as the plan is used. The
   /// stream, and the context's report if there is one, must outlive the plan.
   ///
-  /// \param context  device, memory budget, report; phases "analysis", "counting", "making"
+  /// \param context  device, memory budget, report; phases "analysis", "counting", "making", "lists"
   /// \param stream   a cudaStream_t of that device; null is the default stream
   /// \pre columns ascend in the rows of A and B
   /// \throws Error (input) a.cols != b.rows
@@ -61,7 +71,8 @@ class SORTIE_API SpgemmPlan {
   /// \throws Error (unavailable) no such CUDA device; A has 2^32 or more rows; without patterns: C has
   ///         more than 2^23 columns, or the GPU too little shared memory for a bitmap of them
   /// \throws Error (device)
-  /// Complexity: O(nnz(A) + rows) to count products, plus twice that of multiply().
+  /// Complexity: O(nnz(A) + rows) to count products, O(n log m) for lists of rows of C of m entries, plus
+  /// twice that of multiply().
   SpgemmPlan(const Context& context, const DeviceCsrView<Value>& a, const DeviceCsrView<Value>& b,
              CUstream_st* stream);
   ~SpgemmPlan();

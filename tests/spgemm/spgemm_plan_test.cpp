@@ -155,8 +155,11 @@ TYPED_TEST(Plan, TilesOfLists) {
   const auto wide = matrices::erdos_renyi<TypeParam>(2000, 3000, 8, 1);
   for (const std::int64_t entries : {100, 130, 700, 760, 1500, 2000})
     this->expect_plan(stairs<TypeParam>({entries, 0, 3, entries / 2, 0, 0, 50, 2000}), wide);
-  const auto full = matrices::erdos_renyi<TypeParam>(300, 300, 300, 2);
-  this->expect_plan(full, full);
+  // Lists of 6 products on average, and of 60: without lists.
+  for (const std::int64_t rows : {700, 70}) {
+    const auto dense = matrices::erdos_renyi<TypeParam>(rows, rows, 65, 2);
+    this->expect_plan(dense, dense);
+  }
   const auto sparse = matrices::power_law<TypeParam>(3000, 3000, 1.1, 40, 3);  // has empty rows
   this->expect_plan(sparse, sparse);
   this->expect_plan(matrices::erdos_renyi<TypeParam>(400, 3000, 900, 4), sparse);

@@ -154,7 +154,11 @@ struct SpgemmPlan<Value>::State {
   /// leave of the budget; else none.
   void make_lists(std::uint64_t budget) {
     constexpr auto most = static_cast<std::int64_t>(std::numeric_limits<std::uint32_t>::max());
-    if (nnz() != 0 && a.nnz < most && b.nnz < most && a.rows < most) {
+    // With more products an entry the fused product is faster: 27-point grid of 3 unknowns, 17.6 products
+    // an entry, 5.5 ms for 8.0 on an H100.
+    constexpr std::int64_t most_products_of_entry = 12;
+    if (nnz() != 0 && fused->bins.products <= most_products_of_entry * nnz() && a.nnz < most &&
+        b.nnz < most && a.rows < most) {
       const std::uint64_t spent =
           bytes() + fused->products.bytes() + static_cast<std::uint64_t>(nnz()) * sizeof(Value);
       DevicePhase listing(context, "lists");

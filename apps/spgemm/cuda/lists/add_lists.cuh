@@ -92,15 +92,20 @@ __global__ void __launch_bounds__(Threads) add_lists_kernel(const ListArguments<
       const ListWord word = words[own];
       const auto i = static_cast<std::uint32_t>(own * 32 + lane);
       const int f = word.factors_before + __popc(word.factor_begins & up_to_lane) - 1;
-      if (i < product_count) found[k] = product(factors[f], args.b[i + offsets[f]]);
+      if (i < product_count) found[k] = args.b[i + offsets[f]];
+    }
+    // Apart, so that all loads are on their way before the first one is waited for.
+#pragma unroll
+    for (int k = 0; k < batch; ++k) {
+      const int own = w + k * warps;
+      if (own >= word_count) break;
+      const ListWord word = words[own];
+      const auto i = static_cast<std::uint32_t>(own * 32 + lane);
+      const int f = word.factors_before + __popc(word.factor_begins & up_to_lane) - 1;
+      if (i < product_count) products[i] = product(factors[f], found[k]);
       const std::uint32_t begins = list_begins[own];
       if ((begins >> lane & 1) != 0)
         first[word.lists_before + __popc(begins & lanes_below())] = static_cast<std::uint16_t>(i);
-    }
-#pragma unroll
-    for (int k = 0; k < batch; ++k) {
-      const auto i = static_cast<std::uint32_t>((w + k * warps) * 32 + lane);
-      if (i < product_count) products[i] = found[k];
     }
   }
   __syncthreads();
