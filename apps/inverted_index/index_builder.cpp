@@ -7,6 +7,7 @@
 #include <iterator>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -14,6 +15,9 @@
 #include "apps/inverted_index/run.hpp"
 #include "apps/inverted_index/run_merge.hpp"
 #include "apps/inverted_index/sort_queue.hpp"
+#ifdef SORTIE_HAVE_CUDA
+#include "apps/inverted_index/cuda/device_run_sort.hpp"
+#endif
 #include "core/files/block_pipeline.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
@@ -135,10 +139,22 @@ class IndexBuilder {
     sorting.progress = {};
     sorting.report = nullptr;
     sorting.memory_budget = 0;  // as planned
-    sorting.backend = uses_gpu(options_.indexer) ? Backend::cuda : Backend::host;
+    sorting.backend = Backend::host;
+#ifdef SORTIE_HAVE_CUDA
+    std::optional<DeviceRunSort> on_device;
+    if (uses_gpu(options_.indexer)) on_device.emplace(context_);
+#endif
     queue.serve([&](TokenRun& run) {
       const auto start = std::chrono::steady_clock::now();
+#ifdef SORTIE_HAVE_CUDA
+      if (on_device) {
+        on_device->sort(run.keys(), run.values());
+      } else {
+        run.sort(sorting);
+      }
+#else
       run.sort(sorting);
+#endif
       figures_.sort_seconds += seconds_since(start);
       report_progress(context_, "index", content_bytes_, 0);
     });

@@ -85,11 +85,10 @@ void TokenRun::sort_alone() {
 }
 
 void TokenRun::sort(const Context& context) {
-  const std::span keys(keys_.get(), items_);
-  if (options_.kmer_length == 0) return sortie::sort(context, keys);
+  if (options_.kmer_length == 0) return sortie::sort(context, keys());
   SortOptions stable;
   stable.stable = true;
-  sortie::sort(context, keys, std::span(values_.get(), items_), stable);
+  sortie::sort(context, keys(), values(), stable);
 }
 
 /// Writes entries to the run's buffer.

@@ -62,8 +62,14 @@ class TokenRun {
 
   /// Sorts with the calling thread alone.
   void sort_alone();
-  /// Sorts by the public call, on the backend of the context.
+  /// Sorts by the public call, on the host.
   void sort(const Context& context);
+  /// What is sorted.
+  [[nodiscard]] std::span<std::uint64_t> keys() { return {keys_.get(), items_}; }
+  /// Values of the keys; none for words.
+  [[nodiscard]] std::span<std::uint32_t> values() {
+    return {values_.get(), options_.kmer_length == 0 ? 0 : items_};
+  }
   /// Encodes the sorted run, which stays valid until the next call.
   /// \param samples  receives samples
   [[nodiscard]] std::span<const char> encode(std::vector<RunSample>& samples);
