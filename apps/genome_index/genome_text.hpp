@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/files/byte_buffer.hpp"
+#include "sortie/context.hpp"
+
+namespace sortie::genomes {
+
+/// A record of a FASTA, in its bytes.
+struct GenomeRecord {
+  std::string_view header;  ///< the line after '>', without its line feed; a carriage return remains
+  std::string_view body;    ///< the lines up to the next record, with their line ends
+  std::uint64_t line = 0;   ///< number of the header line, from 1
+
+  /// The header up to the first white space.
+  [[nodiscard]] std::string_view name() const {
+    return header.substr(0, header.find_first_of(" \t\n\v\f\r"));
+  }
+};
+
+/// Whole lines of a record's body.
+struct GenomePiece {
+  std::size_t record = 0;
+  std::string_view lines;
+  bool first = false;  ///< of the record. An empty body has one piece, too
+};
+
+/// A FASTA file, decompressed, as its bytes. Aligners differ in which of these are letters, so each
+/// format takes its own letters from the pieces.
+class GenomeText {
+ public:
+  /// \throws Error (input) the file cannot be read, is empty, damaged or not FASTA (its first byte
+  ///         is not '>'), two records have one name, or no record has a byte that is a letter;
+  ///         (out_of_memory)
+  GenomeText(const HostContext& context, const std::string& path);
+
+  /// For messages.
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::vector<GenomeRecord>& records() const { return records_; }
+  /// All bodies, in order, in pieces of about 1 MiB that end with a line: the tasks of loops over
+  /// the letters.
+  [[nodiscard]] const std::vector<GenomePiece>& pieces() const { return pieces_; }
+  /// Bytes of the file, decompressed.
+  [[nodiscard]] std::uint64_t bytes() const { return content_.size; }
+
+ private:
+  void find_records();
+  void require_distinct_names() const;
+
+  std::string name_;
+  ByteBuffer content_;
+  std::vector<GenomeRecord> records_;
+  std::vector<GenomePiece> pieces_;
+};
+
+}  // namespace sortie::genomes
