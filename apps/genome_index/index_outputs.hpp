@@ -27,11 +27,12 @@ class IndexFile {
 
   /// Appends bytes. One thread at a time. \throws Error (output)
   void write(std::span<const char> bytes);
-  void write(std::string_view bytes) { write(std::span<const char>{bytes.data(), bytes.size()}); }
+  void write_text(std::string_view text) { write(std::span<const char>(text.data(), text.size())); }
   /// Appends numbers, little-endian.
   template <class Number>
   void write_numbers(std::span<const Number> numbers) {
-    write({reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()});
+    write(
+        std::span<const char>(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()));
   }
   template <class Number>
   void write_number(const Number& number) {
