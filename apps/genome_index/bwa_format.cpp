@@ -392,15 +392,9 @@ void write_bwa_indexes(const Context& context, const IndexRequest& request, Inde
   std::vector<std::unique_ptr<RowWriter>> writers;
   if (request.wants("bwa")) writers.push_back(std::make_unique<BwaRows>(text, outputs));
   if (request.wants("bwa-mem2")) writers.push_back(std::make_unique<Bwa2Rows>(text, outputs));
-  Context rows_context = context;
-  if (context.memory_budget != 0) {
-    HostMemoryBudget budget(context);
-    budget.hold(text.size);
-    // 1: no budget is left, and not none is set.
-    rows_context.memory_budget = std::max<std::uint64_t>(budget.left(), 1);
-  }
-  with_position_type(text.size,
-                     [&](auto type) { write_rows<decltype(type)>(rows_context, text, writers); });
+  with_position_type(text.size, [&](auto type) {
+    write_rows<decltype(type)>(less_memory(context, text.size), text, writers);
+  });
 }
 
 }  // namespace sortie::genomes

@@ -26,6 +26,9 @@ struct IndexRequest {
   }
 };
 
+/// The context with the budget that is left when `bytes` are taken, at least 1 byte, since 0 is none.
+[[nodiscard]] Context less_memory(const Context& context, std::uint64_t bytes);
+
 /// Formats that share work: the suffix arrays of the same texts. Both functions are called if one of
 /// the formats, or several, are wanted.
 struct IndexFamily {

@@ -17,8 +17,11 @@ namespace {
 
 constexpr std::array<std::string_view, 2> bwa_names = {"bwa", "bwa-mem2"};
 
+constexpr std::array<std::string_view, 1> star_names = {"star"};
+
 constexpr std::array families = {
     IndexFamily{bwa_names, plan_bwa_indexes, write_bwa_indexes},
+    IndexFamily{star_names, plan_star_index, write_star_index},
 };
 
 void require_options(const GenomeIndexOptions& options) {
@@ -43,12 +46,7 @@ GenomeIndexPlan run(const Context& given, const std::string& fasta,
   require_options(options);
   start_host_runtime(given.threads);
   const GenomeText genome(given, fasta);
-  Context context = given;
-  if (context.memory_budget != 0) {
-    HostMemoryBudget budget(given);
-    budget.hold(genome.bytes());
-    context.memory_budget = std::max<std::uint64_t>(budget.left(), 1);
-  }
+  const Context context = less_memory(given, genome.bytes());
   const IndexRequest request{genome, options, fasta};
   GenomeIndexPlan plan;
   plan.records = genome.records().size();
@@ -74,6 +72,15 @@ GenomeIndexPlan run(const Context& given, const std::string& fasta,
 }
 
 }  // namespace
+
+Context less_memory(const Context& context, std::uint64_t bytes) {
+  Context less = context;
+  if (context.memory_budget == 0) return less;
+  HostMemoryBudget budget(context);
+  budget.hold(bytes);
+  less.memory_budget = std::max<std::uint64_t>(budget.left(), 1);
+  return less;
+}
 
 std::vector<std::string_view> format_names() {
   std::vector<std::string_view> names;

@@ -72,9 +72,33 @@ void IndexFile::compare(std::uint64_t offset, std::span<const char> bytes) {
   }
 }
 
+void IndexFile::write_parameters(std::string_view text, std::string_view ignored) {
+  if (written_) return write_text(text);
+  size_ = text.size();
+  if (!existing_) return;
+  compares_size_ = false;
+  std::string found(existing_->size(), '\0');
+  found.resize(existing_->read_at(0, found));
+  const auto compared_lines = [&](std::string_view all) {
+    std::vector<std::string_view> lines;
+    while (!all.empty()) {
+      const std::string_view line = all.substr(0, all.find('\n'));
+      all.remove_prefix(std::min(line.size() + 1, all.size()));
+      if (!line.starts_with('#') && !line.starts_with(ignored)) lines.push_back(line);
+    }
+    lines.emplace_back("no line");
+    return lines;
+  };
+  const auto found_lines = compared_lines(found);
+  const auto expected_lines = compared_lines(text);
+  const auto [left, right] = std::ranges::mismatch(found_lines, expected_lines);
+  if (left == found_lines.end() || right == expected_lines.end()) return;
+  difference_ = fmt::format("{}: found {}, expected {}", path_, quoted(*left), quoted(*right));
+}
+
 void IndexFile::prepare() {
   if (written_) return written_->prepare();
-  if (existing_ && difference_.empty() && existing_->size() != size_)
+  if (existing_ && compares_size_ && difference_.empty() && existing_->size() != size_)
     difference_ = fmt::format("{}: found {} bytes, expected {}", path_, existing_->size(), size_);
 }
 

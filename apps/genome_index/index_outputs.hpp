@@ -38,6 +38,9 @@ class IndexFile {
   void write_number(const Number& number) {
     write_numbers(std::span<const Number>(&number, 1));
   }
+  /// Writes the whole file: lines that begin with a key. In checks, lines are compared that begin
+  /// neither with '#' nor with `ignored`.
+  void write_parameters(std::string_view text, std::string_view ignored);
   /// Reserves the next bytes for write_at(). \return their offset
   [[nodiscard]] std::uint64_t reserve(std::uint64_t bytes);
   /// Writes reserved bytes. Several threads may call it, also while one appends. \throws Error (output)
@@ -58,6 +61,7 @@ class IndexFile {
 
   std::string path_;
   std::uint64_t size_ = 0;
+  bool compares_size_ = true;
   std::unique_ptr<WholeFile> written_;   ///< null in checks
   std::unique_ptr<InputFile> existing_;  ///< null otherwise, and where there is no such file
   std::mutex mutex_;                     ///< of the following
