@@ -117,6 +117,12 @@ Command add_genome_index_command(CLI::App& program) {
                    "star: records begin at multiples of 2^BITS (--genomeChrBinNbits)")
       ->check(CLI::Range(1, 40))
       ->capture_default_str();
+  parser->add_flag("--large", options.large,
+                   "bowtie2, hisat2: .bt2l and .ht2l also for a FASTA of less than 4 GiB");
+  parser
+      ->add_option("--for-version", options.hisat2_version,
+                   "hisat2: the version of the tool, which is part of the index")
+      ->capture_default_str();
   parser->add_option("--gtf", command->gtf, "star: not supported yet");
   parser->add_flag(
       "--check", command->check,

@@ -46,6 +46,11 @@ void plan_bwa_indexes(const HostContext& context, const IndexRequest& request,
                       GenomeIndexPlan& plan);
 void write_bwa_indexes(const Context& context, const IndexRequest& request, IndexOutputs& outputs);
 
+/// bowtie2 and HISAT2.
+void plan_fm_indexes(const HostContext& context, const IndexRequest& request,
+                     GenomeIndexPlan& plan);
+void write_fm_indexes(const Context& context, const IndexRequest& request, IndexOutputs& outputs);
+
 /// STAR.
 void plan_star_index(const HostContext& context, const IndexRequest& request,
                      GenomeIndexPlan& plan);

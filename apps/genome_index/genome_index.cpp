@@ -17,10 +17,12 @@ namespace {
 
 constexpr std::array<std::string_view, 2> bwa_names = {"bwa", "bwa-mem2"};
 
+constexpr std::array<std::string_view, 2> fm_names = {"bowtie2", "hisat2"};
 constexpr std::array<std::string_view, 1> star_names = {"star"};
 
 constexpr std::array families = {
     IndexFamily{bwa_names, plan_bwa_indexes, write_bwa_indexes},
+    IndexFamily{fm_names, plan_fm_indexes, write_fm_indexes},
     IndexFamily{star_names, plan_star_index, write_star_index},
 };
 

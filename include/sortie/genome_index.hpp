@@ -9,7 +9,7 @@
 #include "sortie/context.hpp"
 #include "sortie/export.hpp"
 
-/// Index files of aligners, byte for byte those of the tools: bwa, bwa-mem2, STAR.
+/// Index files of aligners, byte for byte those of the tools: bwa, bwa-mem2, bowtie2, HISAT2, STAR.
 namespace sortie::genomes {
 
 struct GenomeIndexOptions {
@@ -20,6 +20,11 @@ struct GenomeIndexOptions {
   std::uint32_t star_index_bases = 14;
   /// STAR: records begin at multiples of this power of two (--genomeChrBinNbits), 1 to 40.
   std::uint32_t star_bin_bits = 18;
+  /// bowtie2, hisat2: numbers of 64 bits (`.bt2l`, `.ht2l`), which the tools choose only for a FASTA
+  /// of more than 4 GiB - 200 bytes.
+  bool large = false;
+  /// hisat2: the version that the index is for, which is part of it.
+  std::string hisat2_version = "2.2.1";
 };
 
 /// A file of an index.
