@@ -158,8 +158,10 @@ struct BothStrands {
   std::uint64_t size = 0;
   std::array<std::uint64_t, 5> smaller{};
 
-  explicit BothStrands(const BwaLetters& letters)
-      : codes(allocate_array<std::uint8_t>(2 * letters.size())), size(2 * letters.size()) {
+  explicit BothStrands(const HostContext& context, const BwaLetters& letters)
+      : codes(allocate_array<std::uint8_t>(context, "index: the text of both strands",
+                                           2 * letters.size())),
+        size(2 * letters.size()) {
     letters.write_both_strands(codes.get());
     const EqualShares shares = thread_shares(size / 2);
     std::vector<LetterCounts> counts(shares.count);
@@ -387,7 +389,7 @@ void write_bwa_indexes(const Context& context, const IndexRequest& request, Inde
   const BwaLetters letters(request.genome);
   outputs.add(".amb").write_text(letters.amb());
   outputs.add(".ann").write_text(letters.ann());
-  const BothStrands text(letters);
+  const BothStrands text(context, letters);
   write_pac(text, outputs.add(".pac"));
   std::vector<std::unique_ptr<RowWriter>> writers;
   if (request.wants("bwa")) writers.push_back(std::make_unique<BwaRows>(text, outputs));

@@ -42,6 +42,18 @@ void require_options(const GenomeIndexOptions& options) {
     fail(fmt::format("prefix {}", quoted(options.prefix)), "the begin of the names of files");
 }
 
+/// Progress of several families, each of which has phases of the same names.
+Context named(const Context& context, const IndexFamily& family) {
+  Context with_name = context;
+  if (context.progress) {
+    with_name.progress = [&context, &family](std::string_view phase, std::uint64_t done,
+                                             std::uint64_t total) {
+      context.progress(fmt::format("{}: {}", family.formats.front(), phase), done, total);
+    };
+  }
+  return with_name;
+}
+
 /// Plans, and then writes or compares if there are outputs.
 GenomeIndexPlan run(const Context& given, const std::string& fasta,
                     const GenomeIndexOptions& options, IndexOutputs* outputs) {
@@ -62,7 +74,7 @@ GenomeIndexPlan run(const Context& given, const std::string& fasta,
     plan.memory += genome.bytes();
     if (outputs == nullptr) return plan;
     for (const IndexFamily& family : families)
-      if (is_wanted(family)) family.write(context, request, *outputs);
+      if (is_wanted(family)) family.write(named(context, family), request, *outputs);
   } catch (const std::bad_alloc&) {
     throw Error(
         ErrorKind::out_of_memory,

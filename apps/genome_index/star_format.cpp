@@ -49,9 +49,11 @@ std::uint64_t bytes_of_rows(std::uint64_t rows, int bits) {
 class InvertedText {
  public:
   /// \param codes  of letters.write()
-  InvertedText(const StarLetters& letters, const std::uint8_t* codes, int bits)
+  InvertedText(const HostContext& context, const StarLetters& letters, const std::uint8_t* codes,
+               int bits)
       : size_(2 * (letters.size() + letters.records().size())),
-        symbols_(allocate_array<std::uint8_t>(size_ + prefix_bytes)) {
+        symbols_(allocate_array<std::uint8_t>(context, "index: the text of both strands",
+                                              size_ + prefix_bytes)) {
     std::memset(symbols_.get() + size_, 0, prefix_bytes);
     const std::vector<StarLetters::Record>& records = letters.records();
     const std::size_t count = records.size();
@@ -331,7 +333,7 @@ void write_star_index(const Context& context, const IndexRequest& request, Index
     const auto codes = allocate_array<std::uint8_t>(letters.size());
     letters.write(codes.get());
     write_genome(letters, codes.get(), genome);
-    text.emplace(letters, codes.get(), bits);
+    text.emplace(context, letters, codes.get(), bits);
   }
   with_position_type(text->size(), [&](auto type) {
     write_star_rows<decltype(type)>(less_memory(context, text->size()), *text, 2 * letters.bases(),

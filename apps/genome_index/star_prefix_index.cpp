@@ -30,6 +30,19 @@ std::uint64_t StarPrefixIndex::bytes(std::uint32_t depth, int bits) {
 }
 
 void StarPrefixIndex::append(std::span<const SuffixPrefix> prefixes) {
+  starts_.clear();
+  for (const SuffixPrefix& prefix : prefixes) {
+    if (last_ && last_->equals(prefix)) continue;
+    if (last_) {
+      starts_.push_back(*last_);
+      row_before_ = last_->row;
+    }
+    last_ = prefix;
+  }
+  add(starts_);
+}
+
+void StarPrefixIndex::add(std::span<const SuffixPrefix> prefixes) {
   for_each_task(
       depth_, [&](std::uint64_t i) { collect(depth_ - static_cast<std::uint32_t>(i), prefixes); });
   for (std::uint32_t number = depth_; number >= 1; --number) {
@@ -100,6 +113,12 @@ void StarPrefixIndex::write_entries(std::uint32_t number, std::uint64_t begin, s
 
 void StarPrefixIndex::finish(std::uint64_t rows) {
   rows_ = rows;
+  // From the first row of a prefix, STAR looks for the next prefix in steps. If the last step before
+  // the end leads to the row before the last one, STAR does not see the last row.
+  const std::uint64_t step = (rows >> 2 * depth_) + 1;
+  const bool is_unseen =
+      step > 1 && last_->row == rows - 1 && last_->row != 0 && (rows - 2 - row_before_) % step == 0;
+  if (!is_unseen) add({&*last_, 1});
   for (std::uint32_t number = 1; number <= depth_; ++number) {
     // Where a level has no prefix, STAR marks the entry before the level as cut.
     std::vector<Present>& before = levels_[std::max(number, 2U) - 2].presents;

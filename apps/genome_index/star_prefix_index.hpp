@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,6 +39,7 @@ class StarPrefixIndex {
   StarPrefixIndex(IndexFile& file, std::uint32_t depth, int bits);
 
   /// Adds the prefixes of the next rows, of which those that equal the one before may be left out.
+  /// The last one is held back, since STAR may not see it.
   /// \throws Error (input) the first row is cut, and another one is longer: STAR fails
   void append(std::span<const SuffixPrefix> prefixes);
   /// \param rows  number of all
@@ -64,6 +66,7 @@ class StarPrefixIndex {
     std::array<std::uint64_t, 4> last{};   ///< with the level after
   };
 
+  void add(std::span<const SuffixPrefix> starts);
   void collect(std::uint32_t number, std::span<const SuffixPrefix> prefixes);
   void write_entries(std::uint32_t number, std::uint64_t begin, std::uint64_t end);
   [[nodiscard]] std::uint64_t absent() const { return std::uint64_t{1} << (bits_ - 1); }
@@ -75,6 +78,9 @@ class StarPrefixIndex {
   std::uint64_t offset_;  ///< of the entries in the file
   std::uint64_t rows_ = 0;
   std::vector<Level> levels_;
+  std::optional<SuffixPrefix> last_;  ///< of the rows with the last prefix, the first one
+  std::uint64_t row_before_ = 0;      ///< first row of the prefix before
+  std::vector<SuffixPrefix> starts_;
 };
 
 }  // namespace sortie::genomes
