@@ -61,7 +61,7 @@ StarLetters::StarLetters(const GenomeText& genome, std::uint32_t bin_bits) : gen
     std::uint64_t others = 0;
     for_each_line(i, [&](std::string_view line) {
       letters += line.size();
-      for (const char letter : line) {
+      for (const char& letter : line) {
         const std::uint8_t code = star_code(letter);
         others += code / star_other;
         if (code != star_control) continue;
