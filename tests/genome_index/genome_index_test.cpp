@@ -254,7 +254,7 @@ TEST_F(GenomeIndex, RefusesWrongOptions) {
                  HasSubstr(message));
   };
   expect_usage(options(std::vector<std::string>{}), "found no format");
-  expect_usage(options({"bwa3"}), "found format \"bwa3\", expected bwa");
+  expect_usage(options({"bwa3"}), "found format \"bwa3\", expected bowtie2, bwa");
   expect_usage(options({"bwa", "bwa"}), "found format \"bwa\" twice");
   GenomeIndexOptions folder = options();
   folder.prefix = folder_.path("");
