@@ -215,9 +215,10 @@ struct FmText {
   }
 };
 
-/// Bytes of memory beside the codes and the rows: the packed text, prefixes, a block of rows.
+/// Bytes of memory that are held beside the codes while rows come: the packed text, the counts of
+/// prefixes, a block of rows.
 [[nodiscard]] std::uint64_t memory_beside_codes(std::uint64_t size) {
-  return size / 4 + (prefix_numbers * 6 << 3) + fm_block_memory;
+  return size / 4 + prefix_numbers * sizeof(std::uint64_t) + std::min(2 * size, fm_block_memory);
 }
 
 /// Formats that are wanted, bowtie2 first.
@@ -231,8 +232,7 @@ std::vector<FmFormat> formats_of(const IndexRequest& request, const BaseText& te
 /// Writes files .1 and .2 of formats for one direction of the text. Their sides and samples are the
 /// same.
 void write_direction(const Context& context, std::span<const FmFormat> formats, bool reversed,
-                     const FmText& text, std::span<const std::uint64_t> prefixes,
-                     IndexOutputs& outputs) {
+                     const FmText& text, IndexOutputs& outputs) {
   std::vector<FmTarget> targets;
   for (const FmFormat& format : formats) {
     FmTarget target;
@@ -247,6 +247,8 @@ void write_direction(const Context& context, std::span<const FmFormat> formats, 
   }
   const FmRows rows = write_fm_rows(context, text.all(), text.packed.data(), reversed,
                                     formats.front().layout(), targets);
+  const std::vector<std::uint64_t> prefixes =
+      reversed ? reversed_prefixes(text.prefixes) : text.prefixes;
   for (std::size_t i = 0; i < formats.size(); ++i)
     targets[i].sides_file->write(formats[i].tail(rows, prefixes, text.letters));
 }
@@ -316,13 +318,12 @@ void write_fm_indexes(const Context& context, const IndexRequest& request, Index
   text.complement();
   {
     const PhaseTimer forward_timer(context, "forward");
-    write_direction(rows_context, formats, false, text, text.prefixes, outputs);
+    write_direction(rows_context, formats, false, text, outputs);
   }
   if (const FmFormat& bowtie = formats.front(); !bowtie.is_hisat()) {
     const PhaseTimer reverse_timer(context, "reverse");
     text.reverse();
-    write_direction(rows_context, {&bowtie, 1}, true, text, reversed_prefixes(text.prefixes),
-                    outputs);
+    write_direction(rows_context, {&bowtie, 1}, true, text, outputs);
   }
 }
 
