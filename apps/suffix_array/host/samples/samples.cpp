@@ -83,7 +83,8 @@ std::uint64_t SampleOrder<Pos>::sort_samples() {
   auto steps = allocate_array<Pos>(count);
   find_steps(steps.get());
   if (are_many(count)) map_->forget();
-  const std::uint64_t rounds = double_steps<Pos>(ranks(), std::span(steps.get(), count));
+  const std::uint64_t rounds =
+      count == 0 ? 0 : double_steps<Pos>(ranks(), std::span(steps.get(), count));
   steps.reset();
   rests_.resize(order_.runs.size());
   std::ranges::transform(order_.runs, rests_.begin(), [&](const LongRun<Pos>& run) {
