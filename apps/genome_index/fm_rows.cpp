@@ -98,13 +98,9 @@ class FmRowWriter {
                        counts[i] = layout_.pack(codes_.data() + i * layout_.letters(),
                                                 encoded.data() + i * layout_.bytes);
                    });
-    const std::uint64_t end_side = found_.first_suffix / layout_.letters();
-    for (std::uint64_t i = 0; i < sides; ++i) {
-      layout_.set_counts(before_, encoded.data() + i * layout_.bytes);
-      for (std::size_t letter = 0; letter < before_.size(); ++letter)
-        before_[letter] += counts[i][letter];
-      if (next_side_ + i == end_side && found_.first_suffix != no_index) --before_[0];
-    }
+    // Beyond all sides if the end is in an earlier one, or was not found.
+    const std::uint64_t end_side = found_.first_suffix / layout_.letters() - next_side_;
+    layout_.set_numbers(counts, end_side, before_, encoded.data());
     for (const FmTarget& target : targets_) {
       const std::uint64_t wanted = std::min(sides, target.sides - next_side_);
       target.sides_file->write_at(target.sides_offset + next_side_ * layout_.bytes,

@@ -81,10 +81,19 @@ struct SideLayout {
     return {letters() - ones - twos - threes, ones, twos, threes};
   }
 
-  /// Sets the numbers of a side.
-  void set_counts(const SideCounts& counts, char* side) const {
-    for (std::size_t i = 0; i < counts.size(); ++i)
-      std::memcpy(side + letter_bytes() + i * word, &counts[i], word);
+  /// Sets the numbers of consecutive sides.
+  /// \param counts    of the letters of each
+  /// \param end_side  index of the one that has the end, if one has
+  /// \param before    counts of all letters before them, and on return of theirs as well
+  void set_numbers(std::span<const SideCounts> counts, std::uint64_t end_side, SideCounts& before,
+                   char* sides) const {
+    for (std::uint64_t i = 0; i < counts.size(); ++i, sides += bytes) {
+      for (std::size_t letter = 0; letter < before.size(); ++letter) {
+        std::memcpy(sides + letter_bytes() + letter * word, &before[letter], word);
+        before[letter] += counts[i][letter];
+      }
+      if (i == end_side) --before[0];
+    }
   }
 
  private:

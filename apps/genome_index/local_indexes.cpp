@@ -89,19 +89,18 @@ void add_window(const LocalWindow& window, const std::uint8_t* codes, std::uint6
   std::string& bytes = local.bytes();
   const std::size_t first_byte = bytes.size();
   bytes.resize(first_byte + sides * local_layout.bytes);
+  std::vector<SideCounts> counts(sides);
+  for (std::uint64_t i = 0; i < sides; ++i)
+    counts[i] = local_layout.pack(&letters[i * local_layout.letters()],
+                                  &bytes[first_byte + i * local_layout.bytes]);
   SideCounts before{};
-  for (std::uint64_t i = 0; i < sides; ++i) {
-    char* const side = bytes.data() + first_byte + i * local_layout.bytes;
-    const SideCounts counts = local_layout.pack(&letters[i * local_layout.letters()], side);
-    local_layout.set_counts(before, side);
-    for (std::size_t letter = 0; letter < before.size(); ++letter) before[letter] += counts[letter];
-    if (i == first_suffix / local_layout.letters()) --before[0];
-  }
+  local_layout.set_numbers(counts, first_suffix / local_layout.letters(), before,
+                           &bytes[first_byte]);
   local.add({1, first_suffix, 0});
-  std::array<std::uint64_t, 4> occurrences{};
-  for (const std::uint8_t code : text) ++occurrences[code];
+  // The numbers of all letters, but for those that fill the last side.
+  before[0] -= letters.size() - (n + 1);
   std::uint64_t sum = 0;
-  for (const std::uint64_t count : occurrences) local.add(sum += count);
+  for (const std::uint64_t count : before) local.add(sum += count);
   std::vector<std::uint64_t> prefixes(std::uint64_t{1} << 2 * local_prefix_letters);
   add_prefixes<std::uint64_t>(text, local_prefix_letters, prefixes);
   add_prefix_tables(prefixes, short_rows, local_prefix_letters, local_word, bytes);
