@@ -41,7 +41,7 @@ std::array<std::uint8_t, 3> parse_version(const std::string& text) {
     if (error != std::errc() || (is_last ? after != end : after == end || *after != '.'))
       throw Error(ErrorKind::usage, fmt::format("index: found version {} of hisat2, expected three "
                                                 "numbers such as 2.2.1",
-                                                quoted(text)));
+                                                sortie::quoted(text)));
     at = after + 1;
   }
   return numbers;
