@@ -83,8 +83,9 @@ void run_genome_index(Job& job, const GenomeIndexCommand& given) {
   job.report().set("checked", command.check);
   report_plan(job, command, plan);
   job.summarize(
-      "", fmt::format("{}; {:.3f} s", describe(plan), seconds) +
-              (command.check ? "\nverified: the files are what these tools would write" : ""));
+      command.check ? "" : options.prefix,
+      fmt::format("{}; {:.3f} s", describe(plan), seconds) +
+          (command.check ? "\nverified: the files are what these tools would write" : ""));
 }
 
 }  // namespace

@@ -96,6 +96,10 @@ void IndexFile::write_parameters(std::string_view text, std::string_view ignored
   difference_ = fmt::format("{}: found {}, expected {}", path_, quoted(*left), quoted(*right));
 }
 
+void IndexFile::flush() {
+  if (written_) written_->flush();
+}
+
 void IndexFile::prepare() {
   if (written_) return written_->prepare();
   if (existing_ && compares_size_ && difference_.empty() && existing_->size() != size_)
@@ -113,6 +117,10 @@ IndexOutputs::~IndexOutputs() {
 
 IndexFile& IndexOutputs::add(std::string_view suffix) {
   if (!check_ && suffix.starts_with('/') && !std::filesystem::is_directory(options_.prefix)) {
+    if (std::filesystem::exists(options_.prefix))
+      throw Error(ErrorKind::output,
+                  fmt::format("{}: found a file, expected the folder of the index (--prefix)",
+                              options_.prefix));
     if (::mkdir(options_.prefix.c_str(), 0777) != 0)
       throw Error(ErrorKind::output, fmt::format("{}: cannot make the folder of the index: {}",
                                                  options_.prefix, std::strerror(errno)));
@@ -123,14 +131,24 @@ IndexFile& IndexOutputs::add(std::string_view suffix) {
 }
 
 void IndexOutputs::finish() {
+  for (const auto& file : files_) file->flush();
   for (const auto& file : files_) file->prepare();
-  if (!check_) {
-    for (const auto& file : files_) file->commit();
-    made_folder_.clear();
+  if (check_) {
+    for (const auto& file : files_)
+      if (!file->difference().empty()) throw Error(ErrorKind::check, file->difference());
     return;
   }
-  for (const auto& file : files_)
-    if (!file->difference().empty()) throw Error(ErrorKind::check, file->difference());
+  // Files of two indexes are never mixed: those of an older one go before the first new one comes.
+  for (const auto& file : files_) ::unlink(file->path().c_str());
+  for (std::size_t done = 0; done < files_.size(); ++done) {
+    try {
+      files_[done]->commit();
+    } catch (...) {
+      for (std::size_t i = 0; i < done; ++i) ::unlink(files_[i]->path().c_str());
+      throw;
+    }
+  }
+  made_folder_.clear();
 }
 
 std::vector<IndexFileSize> IndexOutputs::sizes() const {

@@ -49,6 +49,9 @@ class IndexFile {
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] const std::string& path() const { return path_; }
 
+  /// Writes what is buffered. Once prepare() was called for a file, others should not need to write.
+  /// \throws Error (output)
+  void flush();
   /// Ends the file: all but the renaming, or the comparison of its size. \throws Error (output)
   void prepare();
   /// \pre prepare(), not a check \throws Error (output)
@@ -81,7 +84,9 @@ class IndexOutputs {
   /// \return valid as long as this object \throws Error (output)
   [[nodiscard]] IndexFile& add(std::string_view suffix);
 
-  /// Completes all files. \throws Error (output); (check) the first file that differs
+  /// Completes all files, then removes existing files of their names, then renames. If a file cannot
+  /// be renamed, those that were are removed.
+  /// \throws Error (output); (check) the first file that differs
   void finish();
 
   /// Paths and sizes.

@@ -245,8 +245,8 @@ std::string parameters(const IndexRequest& request, const StarLetters& letters, 
 template <class Pos>
 void write_star_rows(const Context& context, const InvertedText& text, std::uint64_t row_count,
                      std::uint32_t depth, StarRows& sa, StarPrefixIndex& index) {
-  constexpr std::uint64_t batch = std::uint64_t{1} << 19;
-  constexpr std::uint64_t task = std::uint64_t{1} << 14;
+  constexpr std::uint64_t batch = std::uint64_t{1} << 17;
+  constexpr std::uint64_t task = std::uint64_t{1} << 12;
   std::vector<std::uint64_t> entries;
   std::vector<std::vector<SuffixPrefix>> found(batch / task);
   std::vector<SuffixPrefix> prefixes;

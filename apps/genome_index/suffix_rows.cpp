@@ -12,7 +12,7 @@ namespace sortie::genomes {
 namespace {
 
 /// Rows of a block: enough for all threads, and few beside the text.
-constexpr std::uint64_t block_rows = std::uint64_t{1} << 22;
+constexpr std::uint64_t block_rows = std::uint64_t{1} << 20;
 
 }  // namespace
 
