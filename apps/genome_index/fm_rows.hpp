@@ -43,6 +43,6 @@ inline constexpr std::uint64_t fm_sample_step = 16;
                                    const SideLayout& layout, std::span<const FmTarget> targets);
 
 /// Bytes of memory that write_fm_rows() takes for a block of rows.
-inline constexpr std::uint64_t fm_block_memory = std::uint64_t{8} << 20;
+inline constexpr std::uint64_t fm_block_memory = std::uint64_t{2} << 20;
 
 }  // namespace sortie::genomes

@@ -68,7 +68,7 @@ struct GenomeIndexPlan {
 /// Complexity: that of suffix_array::build() for each text: both strands for bwa and bwa-mem2,
 /// which share it; the bases, which bowtie2 and HISAT2 share, and for bowtie2 their reverse; and for
 /// STAR. Memory: the FASTA if it is compressed, one byte for each letter of the text, and what the
-/// suffix array takes; for bowtie2 and HISAT2 2 bits a letter and 16 MiB more.
+/// suffix array takes; for bowtie2 and HISAT2 2 bits a letter and 10 MiB more.
 SORTIE_API GenomeIndexPlan write_genome_index(const Context& context, const std::string& fasta,
                                               const GenomeIndexOptions& options);
 

@@ -55,6 +55,17 @@ TEST_F(GenomeIndexCommand, WritesAndChecksIndexes) {
   EXPECT_EQ(index("bwa-mem2", {"--check"}).exit_code, 0);
 }
 
+TEST_F(GenomeIndexCommand, WritesLargeIndexesForAVersion) {
+  const Result result = index("bowtie2,hisat2", {"--large", "--for-version", "2.1.0"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(names(),
+              ElementsAre("g.fa", "i.1.bt2l", "i.1.ht2l", "i.2.bt2l", "i.2.ht2l", "i.3.bt2l",
+                          "i.3.ht2l", "i.4.bt2l", "i.4.ht2l", "i.5.ht2l", "i.6.ht2l", "i.7.ht2l",
+                          "i.8.ht2l", "i.rev.1.bt2l", "i.rev.2.bt2l"));
+  EXPECT_EQ(read_file(path("i.1.ht2l")).substr(4, 4), std::string("\0\0\1\2", 4));
+  EXPECT_EQ(index("hisat2", {"--large", "--check"}).exit_code, 3);
+}
+
 TEST_F(GenomeIndexCommand, DryRunsShowSizesAndWriteNothing) {
   const Result result = index("bwa", {"--dry-run"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -80,7 +91,7 @@ TEST_F(GenomeIndexCommand, RefusesInOneLine) {
     EXPECT_THAT(result.err, StartsWith("sortie: " + message));
     EXPECT_THAT(lines(result.err), SizeIs(1));
   };
-  expect_line(index("bwa3"), 2, "index: found format \"bwa3\", expected bwa");
+  expect_line(index("bwa3"), 2, "index: found format \"bwa3\", expected bowtie2, bwa");
   expect_line(index("star", {"--gtf", path("g.gtf")}), 2, "found --gtf, expected an index");
   expect_line(run({"index", "-", "--format", "bwa"}), 2, "found standard input without --prefix");
   expect_line(run({"index", path("g.fa"), "--format", "star"}), 1,
