@@ -125,12 +125,13 @@ class InvertedText {
   void copy_letters(const std::uint8_t* codes, std::uint64_t begin, std::uint64_t end,
                     std::uint64_t forward, std::uint64_t complement,
                     const StarLetters::Record& record) {
-    std::uint8_t* const up = symbols_.get() + forward - record.number;
-    std::uint8_t* const down = symbols_.get() + complement + record.number + record.length - 1;
+    std::uint8_t* const symbols = symbols_.get();
     for (std::uint64_t i = begin; i < end; ++i) {
       const std::uint8_t code = codes[i];
-      up[i] = static_cast<std::uint8_t>(5 - code);
-      *(down - i) = static_cast<std::uint8_t>(code < 4 ? 2 + code : 1);
+      const std::uint64_t at = i - record.number;
+      symbols[forward + at] = static_cast<std::uint8_t>(5 - code);
+      symbols[complement + record.length - 1 - at] =
+          static_cast<std::uint8_t>(code < 4 ? 2 + code : 1);
     }
   }
 
@@ -333,7 +334,7 @@ void write_star_index(const Context& context, const IndexRequest& request, Index
     const auto codes = allocate_array<std::uint8_t>(letters.size());
     letters.write(codes.get());
     write_genome(letters, codes.get(), genome);
-    text.emplace(context, letters, codes.get(), bits);
+    text.emplace(on_host(context), letters, codes.get(), bits);
   }
   with_position_type(text->size(), [&](auto type) {
     write_star_rows<decltype(type)>(less_memory(context, text->size()), *text, 2 * letters.bases(),
