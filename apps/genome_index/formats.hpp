@@ -33,8 +33,8 @@ struct IndexRequest {
 /// since 0 is none.
 [[nodiscard]] Context less_memory(const Context& context, std::uint64_t bytes);
 
-/// Formats that share work: the suffix arrays of the same texts. Both functions are called if one of
-/// the formats, or several, are wanted.
+/// Formats that share work: the suffix arrays of the same texts. Both functions are called if one
+/// of the formats, or several, are wanted.
 struct IndexFamily {
   std::span<const std::string_view> formats;
   /// Checks that the tool can index this genome, adds the files with their sizes and warnings, and

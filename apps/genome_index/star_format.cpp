@@ -4,7 +4,8 @@
 //
 // STAR's text is the genome with padding after each record, followed by its reverse complement, 2N
 // bytes in all. Its order is A < C < G < T < N < padding; of suffixes that agree up to their
-// padding, the one with the lower position is first. Rows that begin with N or padding are left out.
+// padding, the one with the lower position is first. Rows that begin with N or padding are left
+// out.
 //
 // Ours has no padding, and everything inverted: letters of inverted order (T, G, C, A are 2 to 5),
 // the records of the 2N bytes in inverted order, each followed by a separator. Its suffix array,
