@@ -340,7 +340,7 @@ void write_rows(const Context& context, const BothStrands& text,
                                         constexpr std::uint64_t ahead = 32;
                                         for (std::uint64_t i = begin; i < end; ++i) {
                                           if (i + ahead < end)
-                                            __builtin_prefetch(codes + rows[i + ahead] - 1);
+                                            __builtin_prefetch(codes + rows[i + ahead]);
                                           const std::uint64_t position = rows[i];
                                           letters[i] =
                                               position == 0 ? end_code : codes[position - 1];
@@ -389,7 +389,7 @@ void write_bwa_indexes(const Context& context, const IndexRequest& request, Inde
   const BwaLetters letters(request.genome);
   outputs.add(".amb").write_text(letters.amb());
   outputs.add(".ann").write_text(letters.ann());
-  const BothStrands text(context, letters);
+  const BothStrands text(on_host(context), letters);
   write_pac(text, outputs.add(".pac"));
   std::vector<std::unique_ptr<RowWriter>> writers;
   if (request.wants("bwa")) writers.push_back(std::make_unique<BwaRows>(text, outputs));

@@ -14,8 +14,9 @@ namespace sortie::genomes {
 /// The letters of a genome as bwa reads them.
 ///
 /// Every byte of a line is a letter, but for one carriage return at its end: unless the record has
-/// no other letter before. Letters other than A, C, G and T, in upper or lower case, are holes: they
-/// are replaced by the pseudo-random numbers of lrand48() after srand48(11), in the order of the file.
+/// no other letter before. Letters other than A, C, G and T, in upper or lower case, are holes:
+/// they are replaced by the pseudo-random numbers of lrand48() after srand48(11), in the order of
+/// the file.
 class BwaLetters {
  public:
   /// Scans the genome on all threads. \throws Error (input) a record of 2^31 letters or more, or a

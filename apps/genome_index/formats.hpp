@@ -26,11 +26,15 @@ struct IndexRequest {
   }
 };
 
-/// The context with the budget that is left when `bytes` are taken, at least 1 byte, since 0 is none.
+/// The settings of work on the host: the memory budget of a context on CUDA is of the device.
+[[nodiscard]] HostContext on_host(const Context& context);
+
+/// The context with the budget that is left when `bytes` of host memory are taken, at least 1 byte,
+/// since 0 is none.
 [[nodiscard]] Context less_memory(const Context& context, std::uint64_t bytes);
 
-/// Formats that share work: the suffix arrays of the same texts. Both functions are called if one of
-/// the formats, or several, are wanted.
+/// Formats that share work: the suffix arrays of the same texts. Both functions are called if one
+/// of the formats, or several, are wanted.
 struct IndexFamily {
   std::span<const std::string_view> formats;
   /// Checks that the tool can index this genome, adds the files with their sizes and warnings, and

@@ -59,7 +59,7 @@ GenomeIndexPlan run(const Context& given, const std::string& fasta,
                     const GenomeIndexOptions& options, IndexOutputs* outputs) {
   require_options(options);
   start_host_runtime(given.threads);
-  const GenomeText genome(given, fasta);
+  const GenomeText genome(on_host(given), fasta);
   const Context context = less_memory(given, genome.bytes());
   const IndexRequest request{genome, options, fasta};
   GenomeIndexPlan plan;
@@ -87,10 +87,17 @@ GenomeIndexPlan run(const Context& given, const std::string& fasta,
 
 }  // namespace
 
+HostContext on_host(const Context& context) {
+  HostContext host = context;
+  if (resolve_backend(context) == Backend::cuda) host.memory_budget = 0;
+  return host;
+}
+
 Context less_memory(const Context& context, std::uint64_t bytes) {
   Context less = context;
-  if (context.memory_budget == 0) return less;
-  HostMemoryBudget budget(context);
+  const HostContext host = on_host(context);
+  if (host.memory_budget == 0) return less;
+  HostMemoryBudget budget(host);
   budget.hold(bytes);
   less.memory_budget = std::max<std::uint64_t>(budget.left(), 1);
   return less;

@@ -43,13 +43,15 @@ class IndexFile {
   void write_parameters(std::string_view text, std::string_view ignored);
   /// Reserves the next bytes for write_at(). \return their offset
   [[nodiscard]] std::uint64_t reserve(std::uint64_t bytes);
-  /// Writes reserved bytes. Several threads may call it, also while one appends. \throws Error (output)
+  /// Writes reserved bytes. Several threads may call it, also while one appends. \throws Error
+  /// (output)
   void write_at(std::uint64_t offset, std::span<const char> bytes);
   /// Bytes appended and reserved.
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  /// Writes what is buffered. Once prepare() was called for a file, others should not need to write.
+  /// Writes what is buffered. Once prepare() was called for a file, others should not need to
+  /// write.
   /// \throws Error (output)
   void flush();
   /// Ends the file: all but the renaming, or the comparison of its size. \throws Error (output)
@@ -84,8 +86,8 @@ class IndexOutputs {
   /// \return valid as long as this object \throws Error (output)
   [[nodiscard]] IndexFile& add(std::string_view suffix);
 
-  /// Completes all files, then removes existing files of their names, then renames. If a file cannot
-  /// be renamed, those that were are removed.
+  /// Completes all files, then removes existing files of their names, then renames. If a file
+  /// cannot be renamed, those that were are removed.
   /// \throws Error (output); (check) the first file that differs
   void finish();
 

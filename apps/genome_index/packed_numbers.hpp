@@ -13,17 +13,17 @@ namespace sortie::genomes {
 class PackedNumbers {
  public:
   /// \param bits   1 to 64
-  /// \param count  of all numbers, for the memory
-  PackedNumbers(int bits, std::uint64_t count) : bits_(static_cast<unsigned>(bits)) {
-    bytes_.reserve(bytes_of(bits, count) + sizeof(std::uint64_t));
-  }
+  /// \param count  most numbers that are appended
+  PackedNumbers(int bits, std::uint64_t count)
+      : bits_(static_cast<unsigned>(bits)), bytes_(bytes_of(bits, count) + sizeof(std::uint64_t)) {}
 
   /// \pre number < 2^bits
   void append(std::uint64_t number) {
     word_ |= number << filled_;
     filled_ += bits_;
     if (filled_ < 64) return;
-    flush(sizeof word_);
+    store();
+    size_ += sizeof word_;
     filled_ -= 64;
     // A shift by 64 bits, of a number that ended with the word, is not defined.
     word_ = filled_ == 0 ? 0 : number >> (bits_ - filled_);
@@ -31,7 +31,8 @@ class PackedNumbers {
 
   /// All bytes; the last one may be a part of a number's. Nothing can be appended later.
   [[nodiscard]] const std::vector<char>& finish() {
-    flush((filled_ + 7) / 8);
+    store();
+    bytes_.resize(size_ + (filled_ + 7) / 8);
     return bytes_;
   }
 
@@ -40,17 +41,16 @@ class PackedNumbers {
   }
 
  private:
-  void flush(std::size_t bytes) {
+  void store() {
     static_assert(std::endian::native == std::endian::little);
-    const std::size_t size = bytes_.size();
-    bytes_.resize(size + bytes);
-    std::memcpy(bytes_.data() + size, &word_, bytes);
+    std::memcpy(bytes_.data() + size_, &word_, sizeof word_);
   }
 
   unsigned bits_;
   std::uint64_t word_ = 0;
   unsigned filled_ = 0;
   std::vector<char> bytes_;
+  std::size_t size_ = 0;  ///< of whole words
 };
 
 }  // namespace sortie::genomes

@@ -4,7 +4,8 @@
 //
 // STAR's text is the genome with padding after each record, followed by its reverse complement, 2N
 // bytes in all. Its order is A < C < G < T < N < padding; of suffixes that agree up to their
-// padding, the one with the lower position is first. Rows that begin with N or padding are left out.
+// padding, the one with the lower position is first. Rows that begin with N or padding are left
+// out.
 //
 // Ours has no padding, and everything inverted: letters of inverted order (T, G, C, A are 2 to 5),
 // the records of the 2N bytes in inverted order, each followed by a separator. Its suffix array,
@@ -125,12 +126,13 @@ class InvertedText {
   void copy_letters(const std::uint8_t* codes, std::uint64_t begin, std::uint64_t end,
                     std::uint64_t forward, std::uint64_t complement,
                     const StarLetters::Record& record) {
-    std::uint8_t* const up = symbols_.get() + forward - record.number;
-    std::uint8_t* const down = symbols_.get() + complement + record.number + record.length - 1;
+    std::uint8_t* const symbols = symbols_.get();
     for (std::uint64_t i = begin; i < end; ++i) {
       const std::uint8_t code = codes[i];
-      up[i] = static_cast<std::uint8_t>(5 - code);
-      *(down - i) = static_cast<std::uint8_t>(code < 4 ? 2 + code : 1);
+      const std::uint64_t at = i - record.number;
+      symbols[forward + at] = static_cast<std::uint8_t>(5 - code);
+      symbols[complement + record.length - 1 - at] =
+          static_cast<std::uint8_t>(code < 4 ? 2 + code : 1);
     }
   }
 
@@ -333,7 +335,7 @@ void write_star_index(const Context& context, const IndexRequest& request, Index
     const auto codes = allocate_array<std::uint8_t>(letters.size());
     letters.write(codes.get());
     write_genome(letters, codes.get(), genome);
-    text.emplace(context, letters, codes.get(), bits);
+    text.emplace(on_host(context), letters, codes.get(), bits);
   }
   with_position_type(text->size(), [&](auto type) {
     write_star_rows<decltype(type)>(less_memory(context, text->size()), *text, 2 * letters.bases(),

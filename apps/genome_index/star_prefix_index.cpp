@@ -113,8 +113,8 @@ void StarPrefixIndex::write_entries(std::uint32_t number, std::uint64_t begin, s
 
 void StarPrefixIndex::finish(std::uint64_t rows) {
   rows_ = rows;
-  // From the first row of a prefix, STAR looks for the next prefix in steps. If the last step before
-  // the end leads to the row before the last one, STAR does not see the last row.
+  // From the first row of a prefix, STAR looks for the next prefix in steps. If the last step
+  // before the end leads to the row before the last one, STAR does not see the last row.
   const std::uint64_t step = (rows >> 2 * depth_) + 1;
   const bool is_unseen =
       step > 1 && last_->row == rows - 1 && last_->row != 0 && (rows - 2 - row_before_) % step == 0;

@@ -26,8 +26,8 @@ struct SuffixPrefix {
 /// File `SAindex` of STAR: for every prefix of 1 to k letters the first row that has it.
 ///
 /// Levels follow each other; level j has an entry for each of 4^j prefixes. An entry is the first
-/// row that begins with the prefix; if there is none, the row of the next prefix that exists (or the
-/// number of rows), marked as absent. An entry is marked as cut if, before the next prefix that
+/// row that begins with the prefix; if there is none, the row of the next prefix that exists (or
+/// the number of rows), marked as absent. An entry is marked as cut if, before the next prefix that
 /// exists, a row has an N or an end within its first j letters.
 ///
 /// Rows come in ascending order. Each level is written as far as its entries are known, so that the

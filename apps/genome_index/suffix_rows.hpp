@@ -17,9 +17,9 @@ enum class RowOrder { ascending, descending };
 template <suffix_array::Position Pos>
 using VisitRows = std::function<void(std::uint64_t first, std::span<const Pos> rows)>;
 
-/// Builds the suffix array of a text and passes it on block by block. Blocks follow each other in the
-/// given order; none is empty. On the host, the suffix array exists as a whole only if the memory
-/// suffices; otherwise it is built in ranges (host::build_in_ranges()).
+/// Builds the suffix array of a text and passes it on block by block. Blocks follow each other in
+/// the given order; none is empty. On the host, the suffix array exists as a whole only if the
+/// memory suffices; otherwise it is built in ranges (host::build_in_ranges()).
 ///
 /// \param context  as suffix_array::build()
 /// \param text     not empty; its bytes are not changed

@@ -62,7 +62,8 @@ struct GenomeIndexPlan {
 ///                 "read", and the phases of suffix_array::build(); report: these phases and one
 ///                 for each text that is indexed
 /// \return the plan, with the files that are written
-/// \throws Error (input) not FASTA, no letters, two records of one name, what a tool cannot index (a
+/// \throws Error (input) not FASTA, no letters, two records of one name, what a tool cannot index
+/// (a
 ///         record of 2^31 letters and more for bwa, ...); (usage) unknown format; (output);
 ///         (out_of_memory); (unavailable, device)
 /// Complexity: that of suffix_array::build() for each text: both strands for bwa and bwa-mem2,

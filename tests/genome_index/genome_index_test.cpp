@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The files of indexes, beside those that bwa 0.7.17, bwa-mem2 2.3 and STAR 2.7.10b write, of which the
-// checksums are here.
+// The files of indexes, beside those that bwa 0.7.17, bwa-mem2 2.3 and STAR 2.7.10b write, of which
+// the checksums are here.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

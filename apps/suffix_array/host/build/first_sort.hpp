@@ -96,8 +96,8 @@ template <Position Pos>
 void sort_ranges(const PrefixPlan& plan, const SymbolStream& stream, std::uint64_t* elements,
                  std::vector<ElementRange> ranges, FirstOrder<Pos>& order);
 
-/// Fills buckets [first, last) and sorts them as sort_first() does; sets the begin of their slots of
-/// runs.
+/// Fills buckets [first, last) and sorts them as sort_first() does; sets the begin of their slots
+/// of runs.
 /// \param counts      advanced: the elements of a bucket can be filled once
 /// \param elements    memory for those of these buckets
 /// \param first_slot  of `order`, which has the slots of these buckets
