@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <numeric>
 #include <span>
 
@@ -15,6 +16,7 @@
 #include "sortie/documents.hpp"
 #include "sortie/fasta.hpp"
 #include "sortie/galerkin.hpp"
+#include "sortie/genome_index.hpp"
 #include "sortie/graph_clusters.hpp"
 #include "sortie/inverted_index.hpp"
 #include "sortie/lcp.hpp"
@@ -416,6 +418,46 @@ std::vector<EntryPoint> rows_of_texts() {
   };
 }
 
+/// An index of a small genome, for bwa and bwa-mem2.
+std::pair<std::string, genomes::GenomeIndexOptions> genome() {
+  static const std::string fasta =
+      operands().folder.write("genome.fa", ">a\nACGTTGCATTACAGATTACANNNACGATTACA\n");
+  genomes::GenomeIndexOptions options;
+  options.formats = {"bwa", "bwa-mem2"};
+  options.prefix = operands().folder.path("genome");
+  return {fasta, options};
+}
+
+std::vector<EntryPoint> rows_of_genome_indexes() {
+  return {
+      {.name = "write_genome_index",
+       .call =
+           [](const Context& context) {
+             const auto [fasta, options] = genome();
+             genomes::write_genome_index(context, fasta, options);
+             return hash_of_file(options.prefix + ".bwt") +
+                    hash_of_file(options.prefix + ".bwt.2bit.64");
+           },
+       .phases = {"read", "bwa"}},
+      {.name = "check_genome_index",
+       .call =
+           [](const Context& context) {
+             const auto [fasta, options] = genome();
+             if (!std::filesystem::exists(options.prefix + ".sa"))
+               genomes::write_genome_index({}, fasta, options);
+             return genomes::check_genome_index(context, fasta, options).letters;
+           },
+       .phases = {"read", "bwa"}},
+      {.name = "plan_genome_index",
+       .call =
+           [](const Context& context) {
+             const auto [fasta, options] = genome();
+             return genomes::plan_genome_index(context, fasta, options).letters;
+           },
+       .phases = {"read"}},
+  };
+}
+
 std::vector<EntryPoint> rows_of_sorts() {
   return {
       {.name = "segmented_sort",
@@ -614,7 +656,7 @@ const std::vector<EntryPoint>& entry_points() {
   static const std::vector<EntryPoint> rows = [] {
     std::vector<EntryPoint> all = rows_of_matrices();
     for (auto& more : {rows_of_graph_clusters(), rows_of_texts(), rows_of_inverted_indexes(),
-                       rows_of_sorts(), rows_of_suffix_arrays()}) {
+                       rows_of_genome_indexes(), rows_of_sorts(), rows_of_suffix_arrays()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     return all;

@@ -47,7 +47,8 @@ struct Command {
   std::string in = {};               ///< file to be standard input
   std::string base = {};  ///< folder of the test's folder; empty: that of temporary files
   bool nameless = true;   ///< the file system has files without a name
-  int single_files = 0;   ///< written before those that get their names in pairs
+  int single_files = 0;   ///< written before those that get their names together
+  int together = 2;       ///< files that get their names together
 };
 
 void PrintTo(const Command& command, std::ostream* stream) {
@@ -81,6 +82,14 @@ std::vector<Command> commands() {
        "",
        true,
        1},
+      {"index",
+       {"index", "@t.fa", "--format", "bwa,bwa-mem2", "-p", "@i"},
+       {"i.amb", "i.ann", "i.pac", "i.bwt", "i.sa", "i.0123", "i.bwt.2bit.64"},
+       "",
+       "",
+       true,
+       0,
+       7},
       {"sort_memory", {"sort", "@keys", "--type", "u32", "-o", "@sorted"}, {"sorted"}},
       {"sort_spill",
        {"sort", "@keys", "--type", "u32", "--values", "u32", "--stable", "--verify", "--max-memory",
@@ -284,8 +293,10 @@ class CommandFaults : public testing::TestWithParam<std::tuple<Command, int>> {
       const auto found = content(output);
       const bool whole = is_complete(output);
       const bool as_before = existing ? found == older : !found;
-      // Two files cannot be renamed at once: an array whose description cannot follow is removed.
-      const bool removed_alone = !found && injection.call == "rename" && is_described(output);
+      // Two files cannot be renamed at once: an array whose description cannot follow is removed, and
+      // so are the files of an index.
+      const bool removed_alone =
+          !found && injection.call == "rename" && (is_described(output) || command_.together > 2);
       EXPECT_TRUE(whole || as_before || removed_alone)
           << output << (found ? " was changed" : " was removed");
       complete = complete && whole;
@@ -298,11 +309,11 @@ class CommandFaults : public testing::TestWithParam<std::tuple<Command, int>> {
     std::set<std::string> left = names();
     for (const std::string& input : inputs_) left.erase(input);
     for (const std::string& output : command_.outputs) left.erase(output);
-    // Nothing removes a name that exists when SIGKILL arrives. Of two files that are completed
-    // together, the first has one when the second gets its own.
-    const int in_pairs = injection.number - command_.single_files;
+    // Nothing removes a name that exists when SIGKILL arrives. Of files that are completed together,
+    // the first ones have names when the others get their own.
+    const int later = injection.number - command_.single_files;
     const bool has_name = injection.call == "rename" || !command_.nameless ||
-                          (injection.call == "link" && in_pairs > 0 && in_pairs % 2 == 0);
+                          (injection.call == "link" && later > 0 && later % command_.together != 1);
     const bool excused = injection.kind == "signal" && injection.value == SIGKILL && has_name;
     if (!excused) {
       EXPECT_THAT(left, testing::IsEmpty());

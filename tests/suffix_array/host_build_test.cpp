@@ -4,7 +4,9 @@
 // through each of its stages.
 #include <gtest/gtest.h>
 
+#include "apps/suffix_array/host/build/range_build.hpp"
 #include "core/host_memory.hpp"
+#include "core/host_runtime.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
 #include "tests/suffix_array/texts.hpp"
@@ -24,6 +26,22 @@ Context host_context() {
 template <Position Pos>
 std::vector<Pos> doubled(const Context& context, const TextView& text) {
   return build_by<Pos>(parse_algorithm("prefix-doubling"), context, text);
+}
+
+/// By ranges.
+template <Position Pos>
+std::vector<Pos> in_ranges(const Context& context, const TextView& text, bool descending) {
+  start_host_runtime(context.threads);
+  std::vector<Pos> all(text.size());
+  std::uint64_t end = descending ? text.size() : 0;
+  host::build_in_ranges<Pos>(
+      context, text, descending, [&](std::uint64_t first, std::span<const Pos> entries) {
+        EXPECT_EQ(descending ? first + entries.size() : first, end);
+        end = descending ? first : first + entries.size();
+        std::copy(entries.begin(), entries.end(), all.begin() + static_cast<std::ptrdiff_t>(first));
+      });
+  EXPECT_EQ(end, descending ? 0 : text.size());
+  return all;
 }
 
 std::string mutated(std::string text, std::uint64_t mutations, std::uint64_t seed) {
@@ -94,6 +112,35 @@ TEST_P(StagedTexts, AreSortedWithAnyMemory) {
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::out_of_memory);
     }
+  }
+}
+
+TEST_P(StagedTexts, AreSortedInRanges) {
+  if (test::backend() != Backend::host) GTEST_SKIP() << "of the host only";
+  const test::NamedText& text = GetParam();
+  const auto expected = doubled<std::uint32_t>(host_context(), text.view());
+  const auto wide = in_ranges<std::uint64_t>(host_context(), text.view(), true);
+  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), wide.begin(), wide.end()));
+  Context context = host_context();
+  for (const std::uint64_t bytes_a_symbol : {4, 5, 7, 40}) {
+    context.memory_budget = bytes_a_symbol * text.symbols.size();
+    try {
+      EXPECT_EQ(in_ranges<std::uint32_t>(context, text.view(), bytes_a_symbol % 2 == 0), expected)
+          << bytes_a_symbol;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::out_of_memory);
+      EXPECT_NE(bytes_a_symbol, 40);
+    }
+  }
+}
+
+TEST(HostBuild, TrickyTextsInRanges) {
+  if (test::backend() != Backend::host) GTEST_SKIP() << "of the host only";
+  for (const test::NamedText& text : test::tricky_texts()) {
+    if (text.symbols.empty()) continue;
+    EXPECT_EQ(in_ranges<std::uint32_t>(host_context(), text.view(), false),
+              doubled<std::uint32_t>(host_context(), text.view()))
+        << text.name;
   }
 }
 

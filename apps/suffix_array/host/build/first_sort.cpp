@@ -196,41 +196,47 @@ BucketCounts<Pos> count_buckets(const TextView& text, const PrefixPlan& plan) {
 }
 
 template <Position Pos>
+void sort_buckets(const TextView& text, const PrefixPlan& plan, const SymbolStream& stream,
+                  BucketCounts<Pos>& counts, std::uint64_t first, std::uint64_t last,
+                  std::uint64_t* elements, std::uint64_t first_slot, FirstOrder<Pos>& order) {
+  const std::uint64_t base = counts.starts[first];
+  const PrefixRoll roll(plan);
+  for_each_share(
+      thread_shares(text.size()), [&](std::uint64_t chunk, std::uint64_t begin, std::uint64_t end) {
+        Pos* const next = counts.next.data() + chunk * plan.buckets;
+        const std::uint64_t wanted = last - first;
+        const auto fill = [&](auto all) {
+          roll.for_each(
+              text, begin, end,
+              [=, position_bits = plan.position_bits](std::uint64_t position, std::uint64_t bucket,
+                                                      std::uint64_t key) {
+                if (!all && bucket - first >= wanted) return;
+                elements[next[bucket]++ - (all ? 0 : base)] = key << position_bits | position;
+              },
+              [](std::uint64_t, std::uint64_t, std::uint64_t) {});
+        };
+        wanted == plan.buckets ? fill(std::true_type()) : fill(std::false_type());
+      });
+  std::vector<ElementRange> ranges =
+      ranges_of_buckets(plan, counts, first, last, elements, counts.run_slots);
+  for (ElementRange& range : ranges) range.slot -= first_slot;
+  RangeSorter<Pos>(plan, stream, order).sort(elements, std::move(ranges));
+}
+
+template <Position Pos>
 FirstOrder<Pos> sort_first(const TextView& text, const PrefixPlan& plan, const SymbolStream& stream,
                            BucketCounts<Pos> counts, std::uint64_t most_elements) {
-  const EqualShares chunks = thread_shares(text.size());
-  const PrefixRoll roll(plan);
   FirstOrder<Pos> order;
   order.suffixes = allocate_vector<Pos>(text.size());
   order.joined = BitSet(text.size());
-  order.runs = std::move(counts.runs);
-  order.run_slots = std::move(counts.run_slots);
   const auto memory = allocate_array<std::uint64_t>(std::min(most_elements, counts.elements()));
-  RangeSorter<Pos> sorter(plan, stream, order);
   for (std::uint64_t first = 0; first < plan.buckets;) {
-    const std::uint64_t base = counts.starts[first];
-    std::uint64_t last = first + 1;
-    while (last < plan.buckets && counts.starts[last + 1] - base <= most_elements) ++last;
-    for_each_share(chunks, [&](std::uint64_t chunk, std::uint64_t begin, std::uint64_t end) {
-      Pos* const next = counts.next.data() + chunk * plan.buckets;
-      std::uint64_t* const elements = memory.get();
-      const std::uint64_t wanted = last - first;
-      const auto fill = [&](auto all) {
-        roll.for_each(
-            text, begin, end,
-            [=, position_bits = plan.position_bits](std::uint64_t position, std::uint64_t bucket,
-                                                    std::uint64_t key) {
-              if (!all && bucket - first >= wanted) return;
-              elements[next[bucket]++ - (all ? 0 : base)] = key << position_bits | position;
-            },
-            [](std::uint64_t, std::uint64_t, std::uint64_t) {});
-      };
-      wanted == plan.buckets ? fill(std::true_type()) : fill(std::false_type());
-    });
-    sorter.sort(memory.get(),
-                ranges_of_buckets(plan, counts, first, last, memory.get(), order.run_slots));
+    const std::uint64_t last = counts.end_of_buckets(first, most_elements);
+    sort_buckets(text, plan, stream, counts, first, last, memory.get(), 0, order);
     first = last;
   }
+  order.runs = std::move(counts.runs);
+  order.run_slots = std::move(counts.run_slots);
   return order;
 }
 
@@ -242,6 +248,7 @@ void sort_ranges(const PrefixPlan& plan, const SymbolStream& stream, std::uint64
 
 SORTIE_FOR_BOTH_POSITIONS(sort_ranges);
 SORTIE_FOR_BOTH_POSITIONS(count_buckets);
+SORTIE_FOR_BOTH_POSITIONS(sort_buckets);
 SORTIE_FOR_BOTH_POSITIONS(sort_first);
 
 }  // namespace sortie::suffix_array::host

@@ -31,6 +31,12 @@ struct BucketCounts {
     }
     return largest;
   }
+  /// The end of the buckets from `first` on that have at most `most` elements, or of one bucket.
+  [[nodiscard]] std::uint64_t end_of_buckets(std::uint64_t first, std::uint64_t most) const {
+    std::uint64_t last = first + 1;
+    while (last + 1 < starts.size() && starts[last + 1] - starts[first] <= most) ++last;
+    return last;
+  }
 };
 
 /// Counts on all host threads. O(n); long runs of one letter take less.
@@ -89,6 +95,16 @@ struct ElementRange {
 template <Position Pos>
 void sort_ranges(const PrefixPlan& plan, const SymbolStream& stream, std::uint64_t* elements,
                  std::vector<ElementRange> ranges, FirstOrder<Pos>& order);
+
+/// Fills buckets [first, last) and sorts them as sort_first() does; sets the begin of their slots
+/// of runs.
+/// \param counts      advanced: the elements of a bucket can be filled once
+/// \param elements    memory for those of these buckets
+/// \param first_slot  of `order`, which has the slots of these buckets
+template <Position Pos>
+void sort_buckets(const TextView& text, const PrefixPlan& plan, const SymbolStream& stream,
+                  BucketCounts<Pos>& counts, std::uint64_t first, std::uint64_t last,
+                  std::uint64_t* elements, std::uint64_t first_slot, FirstOrder<Pos>& order);
 
 /// Sorts all suffixes except members of long runs by their first plan.depth() symbols, and suffixes
 /// that agree in these by the following words (text_rounds.hpp). The remaining groups agree in

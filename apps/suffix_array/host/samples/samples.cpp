@@ -83,7 +83,8 @@ std::uint64_t SampleOrder<Pos>::sort_samples() {
   auto steps = allocate_array<Pos>(count);
   find_steps(steps.get());
   if (are_many(count)) map_->forget();
-  const std::uint64_t rounds = double_steps<Pos>(ranks(), std::span(steps.get(), count));
+  const std::uint64_t rounds =
+      count == 0 ? 0 : double_steps<Pos>(ranks(), std::span(steps.get(), count));
   steps.reset();
   rests_.resize(order_.runs.size());
   std::ranges::transform(order_.runs, rests_.begin(), [&](const LongRun<Pos>& run) {
@@ -94,6 +95,7 @@ std::uint64_t SampleOrder<Pos>::sort_samples() {
     map_->replace([&](Pos sample) { return ranks_[numbers_->number(sample)]; });
   }
   ranks_.reset();
+  blocks_ = BitSet();
   return rounds;
 }
 
@@ -124,10 +126,26 @@ void SampleOrder<Pos>::mark_members() {
 }
 
 template <Position Pos>
+void SampleOrder<Pos>::mark_all(std::span<const std::uint64_t> separators) {
+  const std::uint64_t depth = TextRounds::depth_limit(text_.plan, text_.stream);
+  std::uint64_t begin = 0;
+  const auto mark_record = [&](std::uint64_t end) {
+    if (end - begin >= depth) members_.set_range(begin, end - depth + 1);
+    begin = end + 1;
+  };
+  std::ranges::for_each(separators, mark_record);
+  if (begin < text_.size) mark_record(text_.size);
+  for (const LongRun<Pos>& run : order_.runs)
+    members_.clear_range(run.begin, run.end - text_.plan.depth() + 1);
+}
+
+template <Position Pos>
 void SampleOrder<Pos>::rank_samples() {
-  ranks_ = allocate_array<Pos>(numbers_->count());
-  std::fill_n(ranks_.get(), numbers_->count(), Pos{0});
-  const BitSet blocks = blocks_of(samples_);
+  if (ranks_ == nullptr) {
+    ranks_ = allocate_array<Pos>(numbers_->count());
+    std::fill_n(ranks_.get(), numbers_->count(), Pos{0});
+    blocks_ = blocks_of(samples_);
+  }
   const std::uint64_t begin = slots_.begin;
   for_each_range(
       std::uint64_t{order_.suffixes.size()}, range_length,
@@ -139,7 +157,7 @@ void SampleOrder<Pos>::rank_samples() {
         while (first < last) {
           const bool runs_follow = letter != run_slots_.end() && letter->begin < begin + last;
           const std::uint64_t end = runs_follow ? std::max(letter->begin, begin) - begin : last;
-          if (first < end) rank_samples_of(first, end, blocks);
+          if (first < end) rank_samples_of(first, end);
           first = end;
           if (runs_follow) {
             first = letter->begin + letter->size - begin;
@@ -151,8 +169,7 @@ void SampleOrder<Pos>::rank_samples() {
 
 /// Gives the samples in slots [first, last) of this process their ranks.
 template <Position Pos>
-void SampleOrder<Pos>::rank_samples_of(std::uint64_t first, std::uint64_t last,
-                                       const BitSet& blocks) {
+void SampleOrder<Pos>::rank_samples_of(std::uint64_t first, std::uint64_t last) {
   // Positions are random, and few are samples: candidates are selected without a branch, and
   // their data is prefetched together.
   constexpr std::uint64_t batch = 512;
@@ -165,7 +182,7 @@ void SampleOrder<Pos>::rank_samples_of(std::uint64_t first, std::uint64_t last,
     std::uint64_t count = 0;
     for (std::uint64_t slot = first; slot < end; ++slot) {
       candidates[count] = slot;
-      count += blocks.test(order_.suffixes[slot] / block_positions) ? 1 : 0;
+      count += blocks_.test(order_.suffixes[slot] / block_positions) ? 1 : 0;
     }
     for (std::uint64_t i = 0; i < count; ++i) numbers_->prefetch(order_.suffixes[candidates[i]]);
     for (std::uint64_t i = 0; i < count; ++i) {

@@ -53,9 +53,18 @@ class SampleOrder {
   void mark_members();
   [[nodiscard]] std::span<std::uint64_t> members() { return members_.span(); }
 
+  /// Instead of mark_members(), before any group is known: a bit for every suffix that may be in
+  /// one, since its record has as many symbols as all members of a group agree in.
+  void mark_all(std::span<const std::uint64_t> separators);
+
+  /// The following calls work on other slots, which `order` has received. Groups do not cross their
+  /// ends.
+  void use_slots(std::uint64_t begin) { slots_ = {begin, begin, 0}; }
+
   /// \return bytes that the following takes
   [[nodiscard]] std::uint64_t find_samples();
   /// The rank of each sample, by number; 0 of those in slots of other processes. Then add them up.
+  /// Further calls add those in other slots (use_slots()).
   void rank_samples();
   [[nodiscard]] std::span<Pos> ranks() { return {ranks_.get(), numbers_->count()}; }
 
@@ -71,7 +80,7 @@ class SampleOrder {
 
   [[nodiscard]] Pos rank_of_slot(std::uint64_t slot) const;
   [[nodiscard]] bool are_many(std::uint64_t samples) const;
-  void rank_samples_of(std::uint64_t first, std::uint64_t last, const BitSet& blocks);
+  void rank_samples_of(std::uint64_t first, std::uint64_t last);
   void find_steps(Pos* steps) const;
   void sort_group(std::uint64_t begin, std::uint64_t end, Element* elements,
                   std::span<Element> scratch);
@@ -87,6 +96,7 @@ class SampleOrder {
   BitSet samples_;
   std::optional<SampleMap<Pos>> map_;
   std::optional<NumberedSet<Pos>> numbers_;
+  BitSet blocks_;  ///< of positions that have a sample
   HostArray<Pos> ranks_;
   std::vector<Pos> rests_;  ///< ranks of the suffixes after runs
 };

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The indexes of bwa and of bwa-mem2: of the letters of all records, joined, and their reverse
+// complement, 2L letters in all. Row 0 of the suffix array is the end of this text, row i entry
+// i - 1 of ours. Layouts: docs/genomes.md.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "apps/genome_index/bwa_letters.hpp"
+#include "apps/genome_index/formats.hpp"
+#include "core/host_runtime.hpp"
+#include "core/phase_timer.hpp"
+#include "primitives/host/parallel.hpp"
+#include "sortie/error.hpp"
+
+namespace sortie::genomes {
+namespace {
+
+using LetterCounts = std::array<std::uint64_t, 4>;
+
+/// In the transform, the place of the suffix at 0, which no letter precedes.
+constexpr std::uint8_t end_code = 4;
+
+/// Blocks of a format's occurrence table: counts of the letters before, then the letters. Both have
+/// 64 bytes.
+struct BwaBlocks {
+  static constexpr std::uint64_t letters = 128;
+
+  /// Words of 16 letters, the first in the highest bits.
+  static void encode(const std::uint8_t* codes, std::uint64_t n, char* to) {
+    for (std::uint64_t i = 0; i < n; i += 16, to += sizeof(std::uint32_t)) {
+      std::uint32_t word = 0;
+      const std::uint64_t in_word = std::min<std::uint64_t>(n - i, 16);
+      for (std::uint64_t j = 0; j < in_word; ++j) word = word << 2 | codes[i + j];
+      word <<= 2 * (16 - in_word);
+      std::memcpy(to, &word, sizeof word);
+    }
+  }
+  /// Bytes of the last block.
+  static constexpr std::uint64_t bytes(std::uint64_t n) {
+    return sizeof(LetterCounts) + (n + 15) / 16 * sizeof(std::uint32_t);
+  }
+};
+
+struct Bwa2Blocks {
+  static constexpr std::uint64_t letters = 64;
+
+  /// For each letter a bitmap of where it is, the first place in the highest bit.
+  static void encode(const std::uint8_t* codes, std::uint64_t n, char* to) {
+    std::array<std::uint8_t, letters> padded;
+    if (n < letters) {
+      std::fill(std::copy_n(codes, n, padded.begin()), padded.end(), end_code);
+      codes = padded.data();
+    }
+    std::uint64_t low = 0;
+    std::uint64_t high = 0;
+    std::uint64_t end = 0;
+    for (std::uint64_t i = 0; i < letters; i += 8) {
+      std::uint64_t eight = 0;
+      std::memcpy(&eight, codes + i, sizeof eight);
+      low = low << 8 | lowest_bits(eight);
+      high = high << 8 | lowest_bits(eight >> 1);
+      end = end << 8 | lowest_bits(eight >> 2);
+    }
+    const std::array<std::uint64_t, 4> maps = {~(low | high | end), low & ~high, high & ~low,
+                                               low & high};
+    std::memcpy(to, maps.data(), sizeof maps);
+  }
+  static constexpr std::uint64_t bytes(std::uint64_t) { return 64; }
+
+ private:
+  /// The lowest bits of eight bytes, that of the first byte as the highest of eight.
+  static std::uint64_t lowest_bits(std::uint64_t eight) {
+    return (eight & 0x0101010101010101) * 0x8040201008040201 >> 56;
+  }
+};
+
+/// Writes an occurrence table from letters that arrive in order.
+template <class Blocks>
+class OccurrenceTable {
+ public:
+  OccurrenceTable(IndexFile& file, std::uint64_t letters)
+      : file_(file),
+        offset_(file.reserve(
+            letters / Blocks::letters * block_bytes +
+            (letters % Blocks::letters == 0 ? 0 : Blocks::bytes(letters % Blocks::letters)))) {}
+
+  void append(std::span<const std::uint8_t> codes) {
+    waiting_.insert(waiting_.end(), codes.begin(), codes.end());
+    write_blocks(waiting_.size() / Blocks::letters);
+  }
+  /// Writes the last block, if it is not whole. \return the counts of all letters
+  LetterCounts finish() {
+    if (waiting_.empty()) return before_;
+    std::array<char, block_bytes> block{};
+    write_block(waiting_.data(), waiting_.size(), before_, block.data());
+    file_.write_at(offset_, std::span(block).first(Blocks::bytes(waiting_.size())));
+    return before_;
+  }
+
+ private:
+  static constexpr std::uint64_t block_bytes = 64;
+  static constexpr std::uint64_t task_blocks = 4096;  ///< 256 KiB of the file
+
+  /// Writes a block, and adds its letters to the counts before it.
+  static void write_block(const std::uint8_t* codes, std::uint64_t n, LetterCounts& before,
+                          char* to) {
+    std::memcpy(to, before.data(), sizeof before);
+    Blocks::encode(codes, n, to + sizeof before);
+    count(codes, n, before);
+  }
+  static void count(const std::uint8_t* codes, std::uint64_t n, LetterCounts& counts) {
+    for (std::uint8_t letter = 0; letter < 4; ++letter)
+      counts[letter] += static_cast<std::uint64_t>(std::count(codes, codes + n, letter));
+  }
+
+  void write_blocks(std::uint64_t blocks) {
+    const std::uint64_t tasks = (blocks + task_blocks - 1) / task_blocks;
+    std::vector<LetterCounts> before(tasks + 1);
+    const auto blocks_of = [&](std::uint64_t task) {
+      return std::min(task_blocks, blocks - task * task_blocks);
+    };
+    for_each_task(tasks, [&](std::uint64_t task) {
+      count(waiting_.data() + task * task_blocks * Blocks::letters,
+            blocks_of(task) * Blocks::letters, before[task + 1]);
+    });
+    before[0] = before_;
+    for (std::uint64_t task = 0; task < tasks; ++task)
+      for (std::size_t i = 0; i < before_.size(); ++i) before[task + 1][i] += before[task][i];
+    before_ = before[tasks];
+    for_each_task(tasks, [&](std::uint64_t task) {
+      std::vector<char> encoded(blocks_of(task) * block_bytes);
+      const std::uint8_t* codes = waiting_.data() + task * task_blocks * Blocks::letters;
+      for (std::size_t at = 0; at < encoded.size(); at += block_bytes, codes += Blocks::letters)
+        write_block(codes, Blocks::letters, before[task], encoded.data() + at);
+      file_.write_at(offset_ + task * task_blocks * block_bytes, encoded);
+    });
+    offset_ += blocks * block_bytes;
+    waiting_.erase(waiting_.begin(),
+                   waiting_.begin() + static_cast<std::ptrdiff_t>(blocks * Blocks::letters));
+  }
+
+  IndexFile& file_;
+  std::uint64_t offset_;  ///< of the next block
+  LetterCounts before_{};
+  std::vector<std::uint8_t> waiting_;
+};
+
+/// The text of 2L letters, and sums of the numbers of smaller letters in it.
+struct BothStrands {
+  HostArray<std::uint8_t> codes;
+  std::uint64_t size = 0;
+  std::array<std::uint64_t, 5> smaller{};
+
+  explicit BothStrands(const HostContext& context, const BwaLetters& letters)
+      : codes(allocate_array<std::uint8_t>(context, "index: the text of both strands",
+                                           2 * letters.size())),
+        size(2 * letters.size()) {
+    letters.write_both_strands(codes.get());
+    const EqualShares shares = thread_shares(size / 2);
+    std::vector<LetterCounts> counts(shares.count);
+    for_each_share(shares, [&](std::uint64_t share, std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = begin; i < end; ++i) ++counts[share][codes[i]];
+    });
+    for (std::size_t code = 0; code < 4; ++code) {
+      smaller[code + 1] = smaller[code];
+      for (const LetterCounts& of_share : counts)
+        smaller[code + 1] += of_share[code] + of_share[3 - code];
+    }
+  }
+};
+
+/// Receives consecutive rows of the suffix array, and their letters of the transform.
+class RowWriter {
+ public:
+  virtual ~RowWriter() = default;
+  /// \param letters  end_code for the row of the suffix at 0
+  virtual void append(std::uint64_t first_row, std::span<const std::uint64_t> eighth_rows,
+                      std::span<const std::uint8_t> letters) = 0;
+  /// \param end_row  row of the suffix at 0
+  virtual void finish(std::uint64_t end_row) = 0;
+};
+
+/// Number of multiples of `step` below `end`.
+[[nodiscard]] constexpr std::uint64_t multiples_below(std::uint64_t end, std::uint64_t step) {
+  return (end + step - 1) / step;
+}
+
+/// Files `.bwt` and `.sa` of bwa.
+class BwaRows : public RowWriter {
+ public:
+  BwaRows(const BothStrands& text, IndexOutputs& outputs)
+      : text_(text), bwt_(outputs.add(".bwt")), sa_(outputs.add(".sa")) {
+    const std::uint64_t head = sizeof(std::uint64_t);
+    (void)bwt_.reserve(head);
+    (void)sa_.reserve(head);
+    const std::span<const std::uint64_t> sums = std::span(text.smaller).subspan(1);
+    bwt_.write_numbers(sums);
+    sa_.write_numbers(sums);
+    sa_.write_number(step);
+    sa_.write_number(text.size);
+    samples_ = sa_.reserve((multiples_below(text.size + 1, step) - 1) * sizeof(std::uint64_t));
+    table_.emplace(bwt_, text.size);
+  }
+
+  void append(std::uint64_t first_row, std::span<const std::uint64_t> eighth_rows,
+              std::span<const std::uint8_t> letters) override {
+    const auto end = std::ranges::find(letters, end_code);
+    const auto before = static_cast<std::size_t>(end - letters.begin());
+    table_->append(letters.first(before));
+    if (end != letters.end()) table_->append(letters.subspan(before + 1));
+    // Every fourth of the eighth rows, without row 0.
+    std::vector<std::uint64_t> samples;
+    std::uint64_t row = multiples_below(first_row, 8) * 8;
+    for (const std::uint64_t position : eighth_rows) {
+      if (row % step == 0 && row != 0) samples.push_back(position);
+      row += 8;
+    }
+    const auto bytes = std::as_bytes(std::span(samples));
+    sa_.write_at(samples_, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    samples_ += bytes.size();
+  }
+
+  void finish(std::uint64_t end_row) override {
+    const LetterCounts counts = table_->finish();
+    bwt_.write_numbers(std::span<const std::uint64_t>(counts));
+    const std::span<const char> head(reinterpret_cast<const char*>(&end_row), sizeof end_row);
+    bwt_.write_at(0, head);
+    sa_.write_at(0, head);
+  }
+
+ private:
+  static constexpr std::uint64_t step = 32;
+
+  const BothStrands& text_;
+  IndexFile& bwt_;
+  IndexFile& sa_;
+  std::uint64_t samples_ = 0;  ///< offset of the next sample
+  std::optional<OccurrenceTable<BwaBlocks>> table_;
+};
+
+/// Files `.bwt.2bit.64` and `.0123` of bwa-mem2.
+class Bwa2Rows : public RowWriter {
+ public:
+  Bwa2Rows(const BothStrands& text, IndexOutputs& outputs)
+      : text_(text), letters_(outputs.add(".0123")), file_(outputs.add(".bwt.2bit.64")) {
+    const std::uint64_t rows = text.size + 1;
+    file_.write_number(rows);
+    file_.write_numbers(std::span<const std::uint64_t>(text.smaller));
+    // The number of rows is odd, so that a last block and a last sample are always there.
+    table_.emplace(file_, rows);
+    const std::uint64_t samples = rows / step + 1;
+    high_ = file_.reserve(samples);
+    low_ = file_.reserve(samples * sizeof(std::uint32_t));
+    write_letters();
+  }
+
+  void append(std::uint64_t, std::span<const std::uint64_t> eighth_rows,
+              std::span<const std::uint8_t> letters) override {
+    table_->append(letters);
+    std::vector<char> high(eighth_rows.size());
+    std::vector<std::uint32_t> low(eighth_rows.size());
+    for (std::size_t i = 0; i < eighth_rows.size(); ++i) {
+      high[i] = static_cast<char>(eighth_rows[i] >> 32);
+      low[i] = static_cast<std::uint32_t>(eighth_rows[i]);
+    }
+    file_.write_at(high_, high);
+    const auto bytes = std::as_bytes(std::span(low));
+    file_.write_at(low_, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    high_ += high.size();
+    low_ += bytes.size();
+  }
+
+  void finish(std::uint64_t end_row) override {
+    (void)table_->finish();
+    file_.write_number(end_row);
+  }
+
+ private:
+  static constexpr std::uint64_t step = 8;
+
+  void write_letters() {
+    const std::uint64_t offset = letters_.reserve(text_.size);
+    for_each_range(text_.size, std::uint64_t{1} << 20, [&](std::uint64_t begin, std::uint64_t end) {
+      letters_.write_at(offset + begin,
+                        {reinterpret_cast<const char*>(text_.codes.get()) + begin, end - begin});
+    });
+  }
+
+  const BothStrands& text_;
+  IndexFile& letters_;
+  IndexFile& file_;
+  std::uint64_t high_ = 0;  ///< offset of the next sample's high byte
+  std::uint64_t low_ = 0;   ///< and of its low word
+  std::optional<OccurrenceTable<Bwa2Blocks>> table_;
+};
+
+/// File `.pac`: the forward strand, 4 letters a byte, the first in the highest bits.
+void write_pac(const BothStrands& text, IndexFile& file) {
+  const std::uint64_t letters = text.size / 2;
+  const std::uint64_t bytes = (letters + 3) / 4;
+  const std::uint64_t offset = file.reserve(bytes);
+  for_each_range(bytes, std::uint64_t{1} << 18, [&](std::uint64_t begin, std::uint64_t end) {
+    std::vector<char> packed(end - begin);
+    for (std::uint64_t i = begin; i < end; ++i) {
+      unsigned byte = 0;
+      for (std::uint64_t j = 4 * i; j < 4 * i + 4; ++j)
+        byte = byte << 2 | (j < letters ? text.codes[j] : 0U);
+      packed[i - begin] = static_cast<char>(byte);
+    }
+    file.write_at(offset + begin, packed);
+  });
+  if (letters % 4 == 0) file.write_number(std::uint8_t{0});
+  file.write_number(static_cast<std::uint8_t>(letters % 4));
+}
+
+/// Passes all rows to the writers.
+template <class Pos>
+void write_rows(const Context& context, const BothStrands& text,
+                std::span<const std::unique_ptr<RowWriter>> writers) {
+  const std::uint8_t* const codes = text.codes.get();
+  std::vector<std::uint8_t> letters = {codes[text.size - 1]};
+  std::vector<std::uint64_t> eighth_rows = {text.size};
+  for (const auto& writer : writers) writer->append(0, eighth_rows, letters);
+  std::uint64_t end_row = 0;
+  for_each_rows<Pos>(context, {{codes, text.size}}, RowOrder::ascending,
+                     [&](std::uint64_t first, std::span<const Pos> rows) {
+                       letters.resize(rows.size());
+                       const std::uint64_t first_row = first + 1;
+                       const std::uint64_t sampled = multiples_below(first_row, 8);
+                       eighth_rows.resize(multiples_below(first_row + rows.size(), 8) - sampled);
+                       for_each_range(rows.size(), std::uint64_t{1} << 16,
+                                      [&](std::uint64_t begin, std::uint64_t end) {
+                                        constexpr std::uint64_t ahead = 32;
+                                        for (std::uint64_t i = begin; i < end; ++i) {
+                                          if (i + ahead < end)
+                                            __builtin_prefetch(codes + rows[i + ahead]);
+                                          const std::uint64_t position = rows[i];
+                                          letters[i] =
+                                              position == 0 ? end_code : codes[position - 1];
+                                          if (position == 0) end_row = first_row + i;
+                                        }
+                                      });
+                       for_each_index(0, eighth_rows.size(), [&](std::uint64_t i) {
+                         eighth_rows[i] = rows[8 * (sampled + i) - first_row];
+                       });
+                       for (const auto& writer : writers)
+                         writer->append(first_row, eighth_rows, letters);
+                     });
+  for (const auto& writer : writers) writer->finish(end_row);
+}
+
+}  // namespace
+
+void plan_bwa_indexes(const HostContext&, const IndexRequest& request, GenomeIndexPlan& plan) {
+  const BwaLetters letters(request.genome);
+  const std::uint64_t n = 2 * letters.size();
+  const auto add = [&](std::string_view suffix, std::uint64_t bytes) {
+    plan.files.push_back({request.options.prefix + std::string(suffix), bytes});
+  };
+  add(".amb", letters.amb().size());
+  add(".ann", letters.ann().size());
+  add(".pac", letters.size() / 4 + 2);
+  if (request.wants("bwa")) {
+    add(".bwt", 72 + (n + 127) / 128 * 32 + (n + 15) / 16 * 4);
+    add(".sa", 56 + n / 32 * 8);
+  }
+  if (request.wants("bwa-mem2")) {
+    add(".0123", n);
+    add(".bwt.2bit.64", 56 + (n / 64 + 1) * 64 + (n / 8 + 1) * 5);
+  }
+  plan.letters = std::max(plan.letters, letters.size());
+  plan.memory = std::max(plan.memory, n + memory_of_rows(n));
+  if (letters.foreign() != 0)
+    plan.warnings.push_back(fmt::format(
+        "bwa replaces {} bytes that are not letters of DNA (U, -, *, white space, ...) by "
+        "pseudo-random letters, as it does N",
+        letters.foreign()));
+}
+
+void write_bwa_indexes(const Context& context, const IndexRequest& request, IndexOutputs& outputs) {
+  const PhaseTimer timer(context, "bwa");
+  const BwaLetters letters(request.genome);
+  outputs.add(".amb").write_text(letters.amb());
+  outputs.add(".ann").write_text(letters.ann());
+  const BothStrands text(on_host(context), letters);
+  write_pac(text, outputs.add(".pac"));
+  std::vector<std::unique_ptr<RowWriter>> writers;
+  if (request.wants("bwa")) writers.push_back(std::make_unique<BwaRows>(text, outputs));
+  if (request.wants("bwa-mem2")) writers.push_back(std::make_unique<Bwa2Rows>(text, outputs));
+  with_position_type(text.size, [&](auto type) {
+    write_rows<decltype(type)>(less_memory(context, text.size), text, writers);
+  });
+}
+
+}  // namespace sortie::genomes

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sortie/genome_index.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <new>
+
+#include "apps/genome_index/formats.hpp"
+#include "core/host_memory.hpp"
+#include "core/host_runtime.hpp"
+#include "sortie/error.hpp"
+
+namespace sortie::genomes {
+namespace {
+
+constexpr std::array<std::string_view, 2> bwa_names = {"bwa", "bwa-mem2"};
+
+constexpr std::array<std::string_view, 2> fm_names = {"bowtie2", "hisat2"};
+constexpr std::array<std::string_view, 1> star_names = {"star"};
+
+constexpr std::array families = {
+    IndexFamily{bwa_names, plan_bwa_indexes, write_bwa_indexes},
+    IndexFamily{fm_names, plan_fm_indexes, write_fm_indexes},
+    IndexFamily{star_names, plan_star_index, write_star_index},
+};
+
+void require_options(const GenomeIndexOptions& options) {
+  const std::vector<std::string_view> known = format_names();
+  const auto fail = [](const std::string& found, const std::string& expected) {
+    throw Error(ErrorKind::usage, fmt::format("index: found {}, expected {}", found, expected));
+  };
+  if (options.formats.empty()) fail("no format", fmt::format("{}", fmt::join(known, ", ")));
+  for (const std::string& format : options.formats) {
+    if (std::ranges::find(known, format) == known.end())
+      fail(fmt::format("format {}", quoted(format)), fmt::format("{}", fmt::join(known, ", ")));
+    if (std::ranges::count(options.formats, format) > 1)
+      fail(fmt::format("format {} twice", quoted(format)), "each format once");
+  }
+  if (options.prefix.empty() || options.prefix.back() == '/')
+    fail(fmt::format("prefix {}", quoted(options.prefix)), "the begin of the names of files");
+}
+
+/// Progress of several families, each of which has phases of the same names.
+Context named(const Context& context, const IndexFamily& family) {
+  Context with_name = context;
+  if (context.progress) {
+    with_name.progress = [&context, &family](std::string_view phase, std::uint64_t done,
+                                             std::uint64_t total) {
+      context.progress(fmt::format("{}: {}", family.formats.front(), phase), done, total);
+    };
+  }
+  return with_name;
+}
+
+/// Plans, and then writes or compares if there are outputs.
+GenomeIndexPlan run(const Context& given, const std::string& fasta,
+                    const GenomeIndexOptions& options, IndexOutputs* outputs) {
+  require_options(options);
+  start_host_runtime(given.threads);
+  const GenomeText genome(on_host(given), fasta);
+  const Context context = less_memory(given, genome.bytes());
+  const IndexRequest request{genome, options, fasta};
+  GenomeIndexPlan plan;
+  plan.records = genome.records().size();
+  const auto is_wanted = [&](const IndexFamily& family) {
+    return std::ranges::any_of(family.formats,
+                               [&](std::string_view format) { return request.wants(format); });
+  };
+  try {
+    for (const IndexFamily& family : families)
+      if (is_wanted(family)) family.plan(context, request, plan);
+    plan.memory += genome.bytes();
+    if (outputs == nullptr) return plan;
+    for (const IndexFamily& family : families)
+      if (is_wanted(family)) family.write(named(context, family), request, *outputs);
+  } catch (const std::bad_alloc&) {
+    throw Error(
+        ErrorKind::out_of_memory,
+        fmt::format("index: host memory ran out, about {} are needed", format_bytes(plan.memory)));
+  }
+  outputs->finish();
+  plan.files = outputs->sizes();
+  return plan;
+}
+
+}  // namespace
+
+HostContext on_host(const Context& context) {
+  HostContext host = context;
+  if (resolve_backend(context) == Backend::cuda) host.memory_budget = 0;
+  return host;
+}
+
+Context less_memory(const Context& context, std::uint64_t bytes) {
+  Context less = context;
+  const HostContext host = on_host(context);
+  if (host.memory_budget == 0) return less;
+  HostMemoryBudget budget(host);
+  budget.hold(bytes);
+  less.memory_budget = std::max<std::uint64_t>(budget.left(), 1);
+  return less;
+}
+
+std::vector<std::string_view> format_names() {
+  std::vector<std::string_view> names;
+  for (const IndexFamily& family : families)
+    names.insert(names.end(), family.formats.begin(), family.formats.end());
+  std::ranges::sort(names);
+  return names;
+}
+
+GenomeIndexPlan plan_genome_index(const Context& context, const std::string& fasta,
+                                  const GenomeIndexOptions& options) {
+  return run(context, fasta, options, nullptr);
+}
+
+GenomeIndexPlan write_genome_index(const Context& context, const std::string& fasta,
+                                   const GenomeIndexOptions& options) {
+  IndexOutputs outputs(options, false);
+  return run(context, fasta, options, &outputs);
+}
+
+GenomeIndexPlan check_genome_index(const Context& context, const std::string& fasta,
+                                   const GenomeIndexOptions& options) {
+  IndexOutputs outputs(options, true);
+  return run(context, fasta, options, &outputs);
+}
+
+}  // namespace sortie::genomes

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "sortie/suffix_array.hpp"
+
+namespace sortie::genomes {
+
+/// In which order the blocks of a suffix array come. Within a block, rows always ascend.
+enum class RowOrder { ascending, descending };
+
+/// Receives the rows [first, first + rows.size()) of a suffix array. Called on the thread that has
+/// called for_each_rows(); it may use the threads of the host runtime.
+template <suffix_array::Position Pos>
+using VisitRows = std::function<void(std::uint64_t first, std::span<const Pos> rows)>;
+
+/// Builds the suffix array of a text and passes it on block by block. Blocks follow each other in
+/// the given order; none is empty. On the host, the suffix array exists as a whole only if the
+/// memory suffices; otherwise it is built in ranges (host::build_in_ranges()).
+///
+/// \param context  as suffix_array::build()
+/// \param text     not empty; its bytes are not changed
+/// \throws Error as suffix_array::build(), and what `visit` throws
+template <suffix_array::Position Pos>
+void for_each_rows(const Context& context, const suffix_array::TextView& text, RowOrder order,
+                   const VisitRows<Pos>& visit);
+
+/// Calls build(Pos()) with the smaller type of positions that addresses `symbols` symbols.
+template <class Build>
+void with_position_type(std::uint64_t symbols, const Build& build) {
+  constexpr std::uint64_t longest = (std::uint64_t{1} << 32) - 2;
+  if (symbols <= longest) return build(std::uint32_t{});
+  build(std::uint64_t{});
+}
+
+/// Bytes of host memory that for_each_rows() takes at most, without a memory budget.
+[[nodiscard]] std::uint64_t memory_of_rows(std::uint64_t symbols);
+
+}  // namespace sortie::genomes
