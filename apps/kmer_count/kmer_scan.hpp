@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "apps/kmer_count/packed_runs.hpp"
+#include "primitives/host/radix_pass.hpp"
+
+namespace sortie::kmers {
+
+/// A number of 2k bits, the first letter at the highest ones: numbers are in the order of k-mers.
+template <class Key>
+[[nodiscard]] constexpr Key key_mask(int k) {
+  return static_cast<Key>(~Key{0} >> (8 * static_cast<int>(sizeof(Key)) - 2 * k));
+}
+
+/// Calls take(key) for the k-mers of runs.
+/// \tparam Key  std::uint64_t for k <= 32, else DoubleWord
+template <class Key, bool canonical, class Take>
+void scan_kmers(std::span<const std::uint64_t> words, int k, Take&& take) {
+  const Key mask = key_mask<Key>(k);
+  const int top = 2 * (k - 1);
+  for (std::size_t at = 0; at < words.size();) {
+    const std::uint64_t length = words[at++];
+    Key forward = 0;
+    Key reverse = 0;  // the reverse complement
+    std::uint64_t before = static_cast<std::uint64_t>(k) - 1;  // letters that end no k-mer
+    for (std::uint64_t begin = 0; begin < length; begin += letters_per_word) {
+      std::uint64_t codes = words[at++];
+      std::uint64_t count = std::min(letters_per_word, length - begin);
+      const auto add = [&] {
+        const Key code = codes & 3;
+        codes >>= 2;
+        forward = (forward << 2 | code) & mask;
+        if constexpr (canonical) reverse = reverse >> 2 | (code ^ 3) << top;
+      };
+      for (; before != 0 && count != 0; --before, --count) add();
+      for (; count != 0; --count) {
+        add();
+        if constexpr (canonical) {
+          take(std::min(forward, reverse));
+        } else {
+          take(forward);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace sortie::kmers
