@@ -50,7 +50,8 @@ namespace sortie::sequences {
                                                     const ReadOptions& options,
                                                     SymbolBlocks& blocks, std::size_t piece_bytes);
 
-/// Where the symbols of a file go, piece by piece. Records are separated by Text::separator.
+/// Where the symbols of a file go, piece by piece. Records are separated by Text::separator; an
+/// empty last record may lack its own.
 struct SymbolPieces {
   std::uint64_t overlap = 0;  ///< number of last symbols of a piece with which the next one begins
   /// Called before the first piece, and again if the file has to be read again from its begin.

@@ -64,8 +64,8 @@ std::string picture_of(const KmerFigures& figures) {
   }
   std::vector<std::uint64_t> bars(static_cast<std::size_t>(most));
   for (const auto& [count, number] : figures.histogram) bars[std::min(count, most) - 1] += number;
-  const double highest = std::log10(
-      1.0 + static_cast<double>(bars.empty() ? 0 : *std::ranges::max_element(bars)));
+  const double highest =
+      std::log10(1.0 + static_cast<double>(bars.empty() ? 0 : *std::ranges::max_element(bars)));
   std::string text = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0f} 480\" "
       "font-family=\"sans-serif\" font-size=\"12\" fill=\"#345\">\n"
@@ -167,12 +167,11 @@ void run_kmers(Job& job, const KmersCommand& given) {
   };
   KmerFigures figures;
   const double seconds = job.repeated("k-mers", [&] {
-    figures = operation
-                  ? kmers::combine_tables(job.context(), *operation, command.files[0],
-                                          command.files[1], options.counts, options.format,
-                                          command.output, finish)
-                  : kmers::count_kmers(job.context(), command.files, options,
-                                       command.dry_run ? "" : command.output, finish);
+    figures = operation ? kmers::combine_tables(job.context(), *operation, command.files[0],
+                                                command.files[1], options.counts, options.format,
+                                                command.output, finish)
+                        : kmers::count_kmers(job.context(), command.files, options,
+                                             command.dry_run ? "" : command.output, finish);
   });
   RunReport& report = job.report();
   if (!operation) report_plan(report, figures.plan);
@@ -204,7 +203,8 @@ Command add_kmers_command(CLI::App& program) {
   CLI::App* parser = program.add_subcommand("kmers", "Count the k-mers of sequences");
   parser->footer(
       "Files are FASTA or FASTQ; .gz and .zst by content. Letters other than A, C, G and T end a\n"
-      "k-mer. The table has lines \"KMER<tab>COUNT\" in ascending order. Two tables A and B of any\n"
+      "k-mer. The table has lines \"KMER<tab>COUNT\" in ascending order. Two tables A and B of "
+      "any\n"
       "format are combined by --intersect, --subtract or --union, e.g. sortie kmers --union A B "
       "-o C.");
   add_common_options(*parser, command->common);
@@ -233,9 +233,10 @@ Command add_kmers_command(CLI::App& program) {
                    "jellyfish-column: \"KMER COUNT\"")
       ->check(CLI::IsMember({"text", "kmc", "jellyfish", "jellyfish-column"}))
       ->capture_default_str();
-  parser->add_option("--histogram", command->histogram,
-                     "Write lines \"COUNT NUMBER\" to this file: how many k-mers, thresholds aside, "
-                     "occur that often");
+  parser->add_option(
+      "--histogram", command->histogram,
+      "Write lines \"COUNT NUMBER\" to this file: how many k-mers, thresholds aside, "
+      "occur that often");
   parser->add_option("--picture", command->picture, "Write the histogram to this file (SVG)");
   auto* dry_run = parser->add_flag("--dry-run", command->dry_run,
                                    "Read the files, and show the memory and passes that counting "

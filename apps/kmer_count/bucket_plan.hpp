@@ -91,8 +91,7 @@ class CellTree {
   [[nodiscard]] std::size_t divide(std::uint64_t most_items, std::size_t tables);
 
   /// A router to the number of each cell; none for others.
-  [[nodiscard]] KmerRouter router(
-      std::span<const std::pair<Cell, std::uint16_t>> numbers) const;
+  [[nodiscard]] KmerRouter router(std::span<const std::pair<Cell, std::uint16_t>> numbers) const;
   /// A router to table - first of the cells in these tables.
   [[nodiscard]] KmerRouter router_to_tables(std::size_t first) const;
 

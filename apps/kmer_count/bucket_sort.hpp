@@ -21,8 +21,9 @@ template <class Word>
 class BucketSort {
  public:
   /// Bytes for each k-mer beside the bucket.
-  static constexpr std::uint64_t scratch_bytes =
-      sizeof(Word) > 8 ? 2 * sizeof(std::uint64_t) + sizeof(Word) : sizeof(Word);
+  static constexpr std::uint64_t scratch_bytes = sizeof(Word) > 8
+                                                     ? 2 * sizeof(std::uint64_t) + sizeof(Word)
+                                                     : sizeof(Word);
 
   /// Calls add(kmer, count) for the distinct k-mers, ascending.
   /// \param words  overwritten
@@ -71,9 +72,10 @@ class BucketSort {
   using Short = std::conditional_t<(sizeof(Word) > 8), std::uint64_t, Word>;
 
   void sort_words_of(Short* words, std::uint64_t n) {
-    const std::uint64_t scratch = n > sort_.items_without_scratch()
-                                      ? n
-                                      : std::min(n, multisort::LocalSort<Short, NoValue>::short_part);
+    const std::uint64_t scratch =
+        n > sort_.items_without_scratch()
+            ? n
+            : std::min(n, multisort::LocalSort<Short, NoValue>::short_part);
     if (scratch_size_ < scratch) {
       scratch_.reset();
       scratch_ = allocate_array<Short>(scratch);

@@ -14,6 +14,8 @@ void check_kmers(const HostContext& context, std::span<const std::string> paths,
   const PhaseTimer timer(context, "verify");
   HostContext reading = context;
   reading.report = nullptr;
+  reading.progress = {};
+  std::uint64_t letters = 0;
   const int top = 2 * (options.k - 1);
   const DoubleWord mask = ~DoubleWord{0} >> (126 - top);
   std::uint64_t kmers = 0;
@@ -36,11 +38,15 @@ void check_kmers(const HostContext& context, std::span<const std::string> paths,
       ++kmers;
       checksum += checksum_of(options.canonical && reverse < forward ? reverse : forward);
     }
+    letters += text.symbols.size();
+    report_progress(context, "verify", letters, 0);
   }
+  report_progress(context, "verify", letters, letters);
   if (kmers != figures.kmers || checksum != figures.checksum) {
-    throw Error(ErrorKind::check,
-                fmt::format("found counts of {} k-mers with hashes {:016x}, expected {} with {:016x}",
-                            figures.kmers, figures.checksum, kmers, checksum));
+    throw Error(
+        ErrorKind::check,
+        fmt::format("found counts of {} k-mers with hashes {:016x}, expected {} with {:016x}",
+                    figures.kmers, figures.checksum, kmers, checksum));
   }
 }
 

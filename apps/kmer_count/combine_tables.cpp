@@ -46,6 +46,8 @@ class TableReader {
     return true;
   }
 
+  /// Bytes of the content read so far.
+  [[nodiscard]] std::uint64_t bytes() const { return taken_; }
   /// Letters of the k-mers; 0 before the first one.
   [[nodiscard]] int k() const { return k_; }
   [[nodiscard]] DoubleWord kmer() const { return kmer_; }
@@ -71,6 +73,7 @@ class TableReader {
       const std::size_t got = source_.read(std::span(bytes_).subspan(size_));
       ended_ = got < bytes_.size() - size_;
       size_ += got;
+      taken_ += got;
       end = find_line_end();
     }
     if (at_ == size_) return {};
@@ -127,6 +130,7 @@ class TableReader {
   std::size_t at_ = 0;    ///< next byte of the line to come
   std::size_t size_ = 0;  ///< bytes read
   bool ended_ = false;
+  std::uint64_t taken_ = 0;
   std::uint64_t line_number_ = 0;
   int k_ = 0;
   bool is_first_ = true;
@@ -169,25 +173,28 @@ KmerFigures combine_tables(const HostContext& context, TableOperation operation,
     if (!file || lines.text().size() <= limit) return;
     file->write(lines.text());
     lines.clear();
-    report_progress(context, "combine", file->bytes_written(), 0);
+    report_progress(context, "combine", left.bytes() + right.bytes(), 0);
   };
   while (has_left || has_right) {
     const bool takes_left = has_left && (!has_right || left.kmer() <= right.kmer());
     const bool takes_right = has_right && (!has_left || right.kmer() <= left.kmer());
-    const std::uint64_t count = combined(operation, takes_left ? left.count() : 0,
-                                         takes_right ? right.count() : 0);
+    if (takes_left && takes_right && left.count() > ~right.count())
+      right.fail("counts whose sum is 2^64 or more", "smaller counts");
+    const std::uint64_t count =
+        combined(operation, takes_left ? left.count() : 0, takes_right ? right.count() : 0);
     if (count != 0) lines.add(takes_left ? left.kmer() : right.kmer(), count);
     write(read_bytes);
     if (takes_left) has_left = left.next();
     if (takes_right) has_right = right.next();
   }
   write(0);
+  const std::uint64_t bytes = left.bytes() + right.bytes();
+  report_progress(context, "combine", bytes, bytes);
   KmerFigures figures;
   lines.add_to(figures);
   finish_figures(figures);
   if (file) {
     figures.table_bytes = file->bytes_written();
-    report_progress(context, "combine", figures.table_bytes, figures.table_bytes);
     file->prepare();
   }
   if (finish) finish(figures);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <memory>
@@ -28,16 +29,17 @@
 namespace sortie::kmers {
 namespace {
 
-/// Bytes of a file that a thread parses at a time.
-constexpr std::size_t piece_bytes = std::size_t{1} << 20;
+/// Bytes of a file that a thread parses at a time, where the memory allows it.
+constexpr std::uint64_t usual_piece_bytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t least_piece_bytes = std::uint64_t{4} << 10;
+
+/// Bytes of the counters of a table of cells.
+constexpr std::uint64_t table_bytes = sizeof(std::uint64_t) << CellTree::most_bits;
 
 /// Letters of k-mers in words of 32 bits: their buckets differ in fewer bits, as all k-mers do up to
 /// k = 16, and cells of 16 bits do up to here.
 constexpr int most_k_of_short_words = 21;
 constexpr int most_k_of_words = 32;
-
-/// Buckets of a pass. With more, the lines of a thread do not fit in the second-level cache.
-constexpr std::uint64_t usual_buckets = 4096;
 
 void require_options(const Context& context, std::span<const std::string> paths,
                      const CountOptions& options) {
@@ -65,6 +67,8 @@ class Counting {
         on_device_(resolve_backend(context) == Backend::cuda),
         // The budget of cuda is that of device memory.
         memory_(on_device_ ? host_memory_available() : host_memory_limit(context)),
+        piece_bytes_(std::clamp(memory_ / 64 / static_cast<std::uint64_t>(threads_),
+                                least_piece_bytes, usual_piece_bytes)),
         runs_(sorting::spill_folder(table), memory_ / 3) {}
 
   KmerFigures run(std::span<const std::string> paths,
@@ -82,11 +86,13 @@ class Counting {
   }
 
  private:
-  /// Buffers of a thread for a piece, its symbols and its runs, and its counters of cells.
-  static constexpr std::uint64_t reading_bytes_of_thread = 8 * piece_bytes;
+  /// Bytes of what is small: counters of cells and buffers of buckets.
+  [[nodiscard]] std::uint64_t small_bytes() const {
+    return memory_ / 10 + (static_cast<std::uint64_t>(threads_) + 1) * table_bytes;
+  }
 
   void require_memory_of_threads() const {
-    const std::uint64_t least = 2 * static_cast<std::uint64_t>(threads_) * reading_bytes_of_thread;
+    const std::uint64_t least = 3 * (static_cast<std::uint64_t>(threads_) + 1) * table_bytes;
     if (memory_ < least) throw out_of_memory_error("counting k-mers", least, memory_);
   }
 
@@ -118,29 +124,34 @@ class Counting {
         pack_runs(symbols, options_.k, mine);
         runs_.add(mine);
       };
-      before += sequences::read_symbol_pieces(context, path, {}, pieces, piece_bytes);
+      before += sequences::read_symbol_pieces(context, path, {}, pieces, piece_bytes_);
     }
     report_progress(context_, "read", before, before);
     timer.set_bytes(before);
   }
 
   /// Calls visit(worker, words) for all blocks on all threads.
-  /// \param phase  of the progress, in blocks
+  /// \param phase  of the progress, in blocks of all passes; empty: is not told
   template <class Visit>
   void for_each_block(std::string_view phase, std::uint64_t pass, std::uint64_t passes,
                       const Visit& visit) {
     std::vector<std::vector<std::uint64_t>> buffers(static_cast<std::size_t>(threads_));
+    const auto tell = [&](std::uint64_t blocks) {
+      if (!phase.empty())
+        report_progress(context_, phase, pass * runs_.size() + blocks, passes * runs_.size());
+    };
     BlockSteps steps;
     steps.take = [&](int worker, std::uint64_t block) {
-      if (worker == 0)
-        report_progress(context_, phase, pass * runs_.size() + block, passes * runs_.size());
-      return block < runs_.size();
+      if (block == runs_.size()) return false;
+      if (worker == 0) tell(block);
+      return true;
     };
     steps.work = [&](int worker, std::uint64_t block) {
       visit(static_cast<std::size_t>(worker),
             runs_.load(static_cast<std::size_t>(block), buffers[static_cast<std::size_t>(worker)]));
     };
     run_blocks(threads_, steps);
+    tell(runs_.size());
   }
 
   template <class Key, class Take>
@@ -168,9 +179,8 @@ class Counting {
       });
       add_counts(counts, tree.tables()[0].counts);
     }
-    // Each table takes 512 KiB for each thread.
-    const std::size_t tables = std::max<std::uint64_t>(
-        1, memory_ / 8 / (threads + 1) / (sizeof(std::uint64_t) << CellTree::most_bits));
+    const std::size_t tables =
+        std::max<std::uint64_t>(1, memory_ / 10 / (threads + 1) / table_bytes);
     while (true) {
       const std::size_t first = tree.divide(most_items, tables);
       const std::size_t added = tree.tables().size() - first;
@@ -181,14 +191,15 @@ class Counting {
         counts[t].resize(threads);
         for (auto& mine : counts[t]) mine.resize(tree.tables()[first + t].counts.size());
       }
-      for_each_block("scan", 0, 1, [&](std::size_t worker, std::span<const std::uint64_t> words) {
+      for_each_block("", 0, 1, [&](std::size_t worker, std::span<const std::uint64_t> words) {
         scan<Key>(words, [&](Key key) {
           const std::uint16_t table = router(key);
           if (table == KmerRouter::none) return;
           ++counts[table][worker][tree.tables()[first + table].index(key)];
         });
       });
-      for (std::size_t t = 0; t < added; ++t) add_counts(counts[t], tree.tables()[first + t].counts);
+      for (std::size_t t = 0; t < added; ++t)
+        add_counts(counts[t], tree.tables()[first + t].counts);
     }
   }
 
@@ -201,16 +212,18 @@ class Counting {
 
   template <class Key, class Word>
   void count(const std::function<void(const KmerFigures&)>& finish) {
-    // A tenth is for what is small: tables of cells, and lines of buckets.
-    const std::uint64_t left = memory_ - std::min(memory_, runs_.resident_bytes() + memory_ / 10);
-    const std::uint64_t thread_bytes = left / 3 / static_cast<std::uint64_t>(threads_);
-    const std::uint64_t item_bytes = BucketSort<Word>::scratch_bytes + 2 * TableLines::most_line;
+    const std::uint64_t left = memory_ - std::min(memory_, runs_.resident_bytes() + small_bytes());
+    const std::uint64_t thread_bytes = left / 4 / static_cast<std::uint64_t>(threads_);
+    // The text of a bucket is twice in memory while its buffer grows.
+    const std::uint64_t item_bytes =
+        BucketSort<Word>::scratch_bytes +
+        (table_.empty() ? 0 : 3 * (static_cast<std::uint64_t>(options_.k) + 8));
     BucketLimits limits;
     limits.alignment = on_device_ ? 1 : BucketWriter<Word>::line_words;
-    limits.pass_items = std::max<std::uint64_t>(left / 2 / sizeof(Word), 2 * limits.alignment);
+    limits.pass_items = std::max<std::uint64_t>(left / 4 * 3 / sizeof(Word), 2 * limits.alignment);
     limits.bucket_items =
         std::min(thread_bytes / item_bytes + 1, limits.pass_items - limits.alignment);
-    limits.buckets = usual_buckets;
+    limits.buckets = BucketWriter<Word>::usual_buckets;
     limits.range_bits = static_cast<int>(8 * sizeof(Word));
     CellTree tree(options_.k);
     count_cells<Key>(tree, limits.bucket_items);
@@ -231,8 +244,7 @@ class Counting {
     plan.spilled_bytes = runs_.spilled_bytes();
     plan.passes = passes.size();
     plan.memory = runs_.resident_bytes() + most_words * sizeof(Word) +
-                  static_cast<std::uint64_t>(threads_) *
-                      std::max(reading_bytes_of_thread, most_items * item_bytes);
+                  static_cast<std::uint64_t>(threads_) * (most_items * item_bytes + table_bytes);
     if (options_.announce) options_.announce(plan);
     if (options_.plan_only) return;
 
@@ -264,9 +276,9 @@ class Counting {
         }
         Word* const begin = words.get() + bucket.begin;
         if (on_device_) {
-          BucketSort<Word>::count_sorted(
-              begin, bucket.items,
-              [&](Word word, std::uint64_t count) { add(static_cast<Key>(word), count); });
+          BucketSort<Word>::count_sorted(begin, bucket.items, [&](Word word, std::uint64_t count) {
+            add(static_cast<Key>(word), count);
+          });
         } else {
           const Cell& last = cells[bucket.end_cell - 1];
           sorts[static_cast<std::size_t>(worker)].count(
@@ -314,14 +326,30 @@ class Counting {
     std::vector<BucketWriter<Word>> writers;
     for (int t = 0; t < threads_; ++t)
       writers.emplace_back(words, nexts.get(), buckets.size(), !on_device_);
+    // K-mers of other passes are dropped without a branch.
+    constexpr std::size_t batch = 256;
+    const auto first = static_cast<Key>(cells[buckets.front().first_cell].first);
+    const Cell& last = cells[buckets.back().end_cell - 1];
+    const auto range = static_cast<Key>(last.first + (DoubleWord{1} << last.shift) - 1 - first);
     for_each_block("partition", pass, passes,
                    [&](std::size_t worker, std::span<const std::uint64_t> runs) {
                      BucketWriter<Word>& writer = writers[worker];
+                     std::array<Key, batch> keys;
+                     std::size_t size = 0;
+                     const auto put = [&] {
+                       for (std::size_t i = 0; i < size; ++i) {
+                         const std::uint16_t bucket = router(keys[i]);
+                         if (bucket != KmerRouter::none)
+                           writer.put(bucket, static_cast<Word>(keys[i]));
+                       }
+                       size = 0;
+                     };
                      scan<Key>(runs, [&](Key key) {
-                       const std::uint16_t bucket = router(key);
-                       if (bucket != KmerRouter::none)
-                         writer.put(bucket, static_cast<Word>(key));
+                       keys[size] = key;
+                       size += static_cast<Key>(key - first) <= range ? 1 : 0;
+                       if (size == batch) put();
                      });
+                     put();
                      writer.make_visible();
                    });
     for (BucketWriter<Word>& writer : writers) writer.finish();
@@ -348,6 +376,7 @@ class Counting {
   int threads_;
   bool on_device_;
   std::uint64_t memory_;
+  std::size_t piece_bytes_;
   RunBlocks runs_;
   KmerFigures figures_;
 };

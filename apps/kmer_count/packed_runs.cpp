@@ -122,7 +122,8 @@ std::span<const std::uint64_t> RunBlocks::load(std::size_t block,
   const Block& found = blocks_[block];
   if (found.words != nullptr) return {found.words.get(), found.size};
   buffer.resize(found.size);
-  file_->read(found.begin, {reinterpret_cast<char*>(buffer.data()), found.size * sizeof(buffer[0])});
+  file_->read(found.begin,
+              {reinterpret_cast<char*>(buffer.data()), found.size * sizeof(buffer[0])});
   return buffer;
 }
 

@@ -87,8 +87,8 @@ class TableLines {
     constexpr int bits = 8 * static_cast<int>(sizeof(Key));
     Key left = static_cast<Key>(kmer << (bits - 2 * k_));
     for (int letter = 0; letter < k_; letter += 4) {
-      std::memcpy(at + letter, letters_of_bytes[static_cast<std::size_t>(left >> (bits - 8))].data(),
-                  4);
+      std::memcpy(at + letter,
+                  letters_of_bytes[static_cast<std::size_t>(left >> (bits - 8))].data(), 4);
       left = static_cast<Key>(left << 8);
     }
     return at + k_;

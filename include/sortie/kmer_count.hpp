@@ -51,7 +51,7 @@ struct CountOptions {
   bool canonical = true;  ///< a k-mer and its reverse complement count as the lesser of both
   CountRange counts;
   TableFormat format = TableFormat::text;
-  bool checksum = false;                          ///< compute KmerFigures::checksum
+  bool checksum = false;                           ///< compute KmerFigures::checksum
   std::function<void(const CountPlan&)> announce;  ///< called before the passes; may be empty
   bool plan_only = false;                          ///< returns after that
 };
@@ -75,7 +75,8 @@ struct KmerFigures {
 /// C, G and T ends a k-mer, U included. K-mers do not extend over records.
 ///
 /// \param context  backend: cuda sorts the k-mers of a pass on the GPU; threads; memory budget;
-///                 progress: "read" in bytes, "scan" and "count" in k-mers; report: phases "read",
+///                 progress: "read" in bytes, "scan" and "partition" in blocks, "count" in
+///                 k-mers; report: phases "read",
 ///                 "scan", "partition", "sort" (cuda), "count"
 /// \param paths    plain, gzip or zstd by content; "-" is standard input
 /// \param table    file to write, "-" for standard output, empty for none
@@ -96,15 +97,14 @@ struct KmerFigures {
 /// k <= 21, 8 for k <= 32, else 16; buffers of each thread.
 /// Source: Deorowicz, Kokot, Grabowski, Debudaj-Grabysz: KMC 2 (Bioinformatics 2015), buckets that
 /// are sorted; here they are by the first letters, not by minimizers.
-SORTIE_API KmerFigures
-count_kmers(const Context& context, std::span<const std::string> paths, const CountOptions& options,
-            const std::string& table,
-            const std::function<void(const KmerFigures&)>& finish = {});
+SORTIE_API KmerFigures count_kmers(const Context& context, std::span<const std::string> paths,
+                                   const CountOptions& options, const std::string& table,
+                                   const std::function<void(const KmerFigures&)>& finish = {});
 
 /// Reads the files again, adds the hashes of all k-mers by a plain algorithm, and compares with
 /// figures of count_kmers(). Together with counts of ascending k-mers, equal sums prove them but for
 /// a chance of 2^-64. Sequential.
-/// \param context  memory budget: of the text of a file; report: phase "verify"
+/// \param context  memory budget: of the text of a file; progress: "verify" in letters; report: phase "verify"
 /// \pre options.checksum was set
 /// \throws Error (check)
 SORTIE_API void check_kmers(const HostContext& context, std::span<const std::string> paths,
@@ -119,15 +119,15 @@ enum class TableOperation {
 
 /// Reads two tables of any TableFormat, recognised by content, plain or compressed, and writes the
 /// result of an operation.
-/// \param context  progress: "combine" in bytes of the result; report: phase "combine". Sequential
+/// \param context  progress: "combine" in bytes of the tables; report: phase "combine". Sequential
 /// \param table    as that of count_kmers(); so is `finish`
 /// \throws Error (input) "FILE:LINE: found ..., expected ..." for a line of another form, k-mers of
 ///         different length, in one file or two, and k-mers that are not in ascending order;
 ///         (output); (usage) the range of counts
 /// Complexity: O(bytes). Memory: constant, 5 MiB.
-SORTIE_API KmerFigures combine_tables(
-    const HostContext& context, TableOperation operation, const std::string& a,
-    const std::string& b, CountRange counts, TableFormat format, const std::string& table,
-    const std::function<void(const KmerFigures&)>& finish = {});
+SORTIE_API KmerFigures combine_tables(const HostContext& context, TableOperation operation,
+                                      const std::string& a, const std::string& b, CountRange counts,
+                                      TableFormat format, const std::string& table,
+                                      const std::function<void(const KmerFigures&)>& finish = {});
 
 }  // namespace sortie::kmers

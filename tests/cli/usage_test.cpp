@@ -15,10 +15,21 @@ using testing::StartsWith;
 using Usage = ProgramTest;
 
 TEST_F(Usage, HelpAndVersionGoToStandardOutputEverywhere) {
-  const std::vector<std::vector<std::string>> places = {
-      {},        {"spgemm"},           {"suffix-array"},   {"query"},        {"sort"},
-      {"dedup"}, {"inverted-index"},   {"search"},         {"info"},         {"completion"},
-      {"bench"}, {"bench", "segsort"}, {"bench", "query"}, {"bench", "tune"}};
+  const std::vector<std::vector<std::string>> places = {{},
+                                                        {"spgemm"},
+                                                        {"suffix-array"},
+                                                        {"query"},
+                                                        {"sort"},
+                                                        {"dedup"},
+                                                        {"inverted-index"},
+                                                        {"kmers"},
+                                                        {"search"},
+                                                        {"info"},
+                                                        {"completion"},
+                                                        {"bench"},
+                                                        {"bench", "segsort"},
+                                                        {"bench", "query"},
+                                                        {"bench", "tune"}};
   for (auto place : places) {
     for (const char* flag : {"-h", "--help", "-V", "--version"}) {
       std::vector<std::string> arguments = place;

@@ -17,6 +17,7 @@
 #include "sortie/galerkin.hpp"
 #include "sortie/graph_clusters.hpp"
 #include "sortie/inverted_index.hpp"
+#include "sortie/kmer_count.hpp"
 #include "sortie/lcp.hpp"
 #include "sortie/matrix_market.hpp"
 #include "sortie/npz.hpp"
@@ -384,6 +385,47 @@ std::vector<EntryPoint> rows_of_inverted_indexes() {
   };
 }
 
+std::vector<EntryPoint> rows_of_kmers() {
+  static const std::string table = operands().folder.path("kmers");
+  static const std::string made = [] {
+    std::string path = operands().folder.path("made.kmers");
+    kmers::count_kmers({}, std::vector{operands().sequence_file}, {}, path);
+    return path;
+  }();
+  const auto paths = [] { return std::vector{operands().sequence_file}; };
+  return {
+      {.name = "count_kmers",
+       .call =
+           [paths](const Context& context) {
+             kmers::count_kmers(context, paths(), {}, table);
+             return hash_of_file(table);
+           },
+       .phases = {"read", "scan", "partition", "count"},
+       .own_threads = true},
+      {.name = "check_kmers",
+       .call =
+           [paths](const Context& context) {
+             kmers::CountOptions options;
+             options.checksum = true;
+             static const kmers::KmerFigures figures = kmers::count_kmers({}, paths(), options, "");
+             kmers::check_kmers(context, paths(), options, figures);
+             return std::uint64_t{0};
+           },
+       .phases = {"verify"},
+       .own_threads = true},
+      {.name = "combine_tables",
+       .call =
+           [](const Context& context) {
+             kmers::combine_tables(context, kmers::TableOperation::unite, made, made, {},
+                                   kmers::TableFormat::text, table);
+             return hash_of_file(table);
+           },
+       .phases = {"combine"},
+       .small_budget = SmallBudget::constant,
+       .own_threads = true},
+  };
+}
+
 std::vector<EntryPoint> rows_of_texts() {
   return {
       {.name = "find_duplicates",
@@ -614,7 +656,7 @@ const std::vector<EntryPoint>& entry_points() {
   static const std::vector<EntryPoint> rows = [] {
     std::vector<EntryPoint> all = rows_of_matrices();
     for (auto& more : {rows_of_graph_clusters(), rows_of_texts(), rows_of_inverted_indexes(),
-                       rows_of_sorts(), rows_of_suffix_arrays()}) {
+                       rows_of_kmers(), rows_of_sorts(), rows_of_suffix_arrays()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     return all;
