@@ -64,7 +64,7 @@ class Counting {
         options_(options),
         table_(table),
         threads_(threads_of(context)),
-        on_device_(resolve_backend(context) == Backend::cuda),
+        on_device_(options.k <= most_k_of_words && resolve_backend(context) == Backend::cuda),
         // The budget of cuda is that of device memory.
         memory_(on_device_ ? host_memory_available() : host_memory_limit(context)),
         piece_bytes_(std::clamp(memory_ / 64 / static_cast<std::uint64_t>(threads_),

@@ -12,6 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 class KmersCommand : public ProgramTest {
  protected:
@@ -29,7 +30,12 @@ class KmersCommand : public ProgramTest {
   void expect_refused(std::vector<std::string> arguments, int exit_code,
                       const std::string& message) const {
     const auto before = names();
-    expect_error(kmers(std::move(arguments)), exit_code, message);
+    const Result result = kmers(std::move(arguments));
+    EXPECT_EQ(result.exit_code, exit_code);
+    EXPECT_EQ(result.out, "");
+    EXPECT_THAT(result.err, StartsWith("sortie: "));
+    EXPECT_THAT(result.err, HasSubstr(message));
+    EXPECT_EQ(lines(result.err).size(), 1U) << result.err;
     EXPECT_EQ(names(), before);
   }
 };
@@ -45,7 +51,7 @@ TEST_F(KmersCommand, WritesTableHistogramAndPicture) {
   EXPECT_THAT(read_file(path("picture")), HasSubstr("<title>4: 1</title>"));
   EXPECT_THAT(result.err, HasSubstr("7 k-mers, 3 distinct, 1 of these occur once; 3 in the table"));
   EXPECT_THAT(result.err, HasSubstr("verified"));
-  const auto report = nlohmann::json::parse(read_file(path("report")));
+  const auto report = nlohmann::json::parse(read_file(path("report"))).at("figures");
   EXPECT_EQ(report.at("kmers"), 7);
   EXPECT_EQ(report.at("distinct"), 3);
   EXPECT_EQ(report.at("k"), 3);

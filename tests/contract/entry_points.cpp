@@ -385,40 +385,62 @@ std::vector<EntryPoint> rows_of_inverted_indexes() {
   };
 }
 
-std::vector<EntryPoint> rows_of_kmers() {
-  static const std::string table = operands().folder.path("kmers");
-  static const std::string made = [] {
-    std::string path = operands().folder.path("made.kmers");
-    kmers::count_kmers({}, std::vector{operands().sequence_file}, {}, path);
-    return path;
+std::vector<std::string> kmer_files() {
+  return {operands().sequence_file};
+}
+
+kmers::CountOptions kmer_options() {
+  kmers::CountOptions options;
+  options.k = 10;  // of the letters, some are no bases
+  options.checksum = true;
+  return options;
+}
+
+/// Hash of the table that a call writes.
+std::uint64_t hash_of_table(const std::function<void(const std::string& path)>& write) {
+  const std::string path = operands().folder.path("kmers");
+  write(path);
+  return hash_of_file(path);
+}
+
+/// A table that calls read.
+std::string table_file() {
+  static const std::string path = [] {
+    std::string made = operands().folder.path("made.kmers");
+    kmers::count_kmers({}, kmer_files(), kmer_options(), made);
+    return made;
   }();
-  const auto paths = [] { return std::vector{operands().sequence_file}; };
+  return path;
+}
+
+std::vector<EntryPoint> rows_of_kmers() {
   return {
       {.name = "count_kmers",
        .call =
-           [paths](const Context& context) {
-             kmers::count_kmers(context, paths(), {}, table);
-             return hash_of_file(table);
+           [](const Context& context) {
+             return hash_of_table([&](const std::string& path) {
+               kmers::count_kmers(context, kmer_files(), kmer_options(), path);
+             });
            },
        .phases = {"read", "scan", "partition", "count"},
        .own_threads = true},
       {.name = "check_kmers",
        .call =
-           [paths](const Context& context) {
-             kmers::CountOptions options;
-             options.checksum = true;
-             static const kmers::KmerFigures figures = kmers::count_kmers({}, paths(), options, "");
-             kmers::check_kmers(context, paths(), options, figures);
-             return std::uint64_t{0};
+           [](const Context& context) {
+             static const kmers::KmerFigures figures =
+                 kmers::count_kmers({}, kmer_files(), kmer_options(), "");
+             kmers::check_kmers(context, kmer_files(), kmer_options(), figures);
+             return figures.checksum;
            },
        .phases = {"verify"},
        .own_threads = true},
       {.name = "combine_tables",
        .call =
            [](const Context& context) {
-             kmers::combine_tables(context, kmers::TableOperation::unite, made, made, {},
-                                   kmers::TableFormat::text, table);
-             return hash_of_file(table);
+             return hash_of_table([&](const std::string& path) {
+               kmers::combine_tables(context, kmers::TableOperation::unite, table_file(),
+                                     table_file(), {}, kmers::TableFormat::text, path);
+             });
            },
        .phases = {"combine"},
        .small_budget = SmallBudget::constant,
