@@ -96,10 +96,17 @@ class BucketSort {
     sort_words_of(order_.data(), n);
     const std::uint64_t index_mask = (std::uint64_t{1} << index_bits) - 1;
     const auto kmer = [&](std::uint64_t i) { return words[order_[i] & index_mask]; };
+    // Buckets may be larger than the second-level cache.
+    constexpr std::uint64_t ahead = 16;
+    const auto fetch = [&](std::uint64_t i) {
+      if (i < n) __builtin_prefetch(words + (order_[i] & index_mask));
+    };
+    for (std::uint64_t i = 0; i < ahead; ++i) fetch(i);
     for (std::uint64_t i = 0; i < n;) {
       const std::uint64_t begin = i;
       const std::uint64_t high = order_[i] >> index_bits;
-      for (++i; i < n && order_[i] >> index_bits == high; ++i) continue;
+      do fetch(i + ahead);
+      while (++i < n && order_[i] >> index_bits == high);
       if (i - begin == 1) {
         add(kmer(begin), 1);
       } else {

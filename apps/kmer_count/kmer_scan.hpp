@@ -27,6 +27,17 @@ template <class Key>
   }
 }
 
+/// The lesser of two numbers. Which one it is cannot be predicted, and GCC branches for two words.
+template <class Key>
+[[nodiscard]] [[gnu::always_inline]] constexpr Key lesser(Key a, Key b) {
+  if constexpr (sizeof(Key) > sizeof(std::uint64_t)) {
+    const Key mask = Key{0} - static_cast<Key>(b < a);
+    return a ^ ((a ^ b) & mask);
+  } else {
+    return std::min(a, b);
+  }
+}
+
 /// Calls take(key) for the k-mers of runs.
 /// \tparam Key  std::uint64_t for k <= 32, else DoubleWord
 template <class Key, bool canonical, class Take>
@@ -50,7 +61,7 @@ void scan_kmers(std::span<const std::uint64_t> words, int k, Take&& take) {
       for (; count != 0; --count) {
         add();
         if constexpr (canonical) {
-          take(std::min(forward, reverse));
+          take(lesser(forward, reverse));
         } else {
           take(forward);
         }
