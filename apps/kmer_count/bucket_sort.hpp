@@ -115,7 +115,7 @@ class BucketSort {
     }
   }
 
-  /// Counts k-mers that agree in their highest bits: in an ascending list of a few, else by sorting.
+  /// Counts k-mers that agree in their highest bits: in an ascending list, else by sorting.
   template <class KmerAt, class Add>
   void count_equal_heads(std::uint64_t begin, std::uint64_t end, const KmerAt& kmer, Add&& add) {
     constexpr std::size_t most_listed = 8;

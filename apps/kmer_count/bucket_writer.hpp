@@ -15,9 +15,9 @@ namespace sortie::kmers {
 /// Moves k-mers to buckets, on several threads. Each has a buffer of some cache lines for each
 /// bucket; a full buffer takes the next place of the bucket.
 ///
-/// 512 bytes, since each write to another page costs a TLB miss: 1024 buckets of 512 bytes take half
-/// of the CPU time that 4096 buckets of 64 bytes take (a virtual Zen 5 core, 7e8 k-mers of 5.6 GB:
-/// 6 s instead of 11 s), and the sort of larger buckets less than 1 s more.
+/// A buffer has 512 bytes, since each write to another page costs a TLB miss: with 1024 buckets, it
+/// takes half of the CPU time that lines of 64 bytes take with 4096 (two virtual Zen 5 cores, 7e8
+/// k-mers of 5.6 GB: 6 s instead of 11 s). The sort of the larger buckets takes 1 s more.
 template <class Word>
 class BucketWriter {
  public:
@@ -26,8 +26,8 @@ class BucketWriter {
   static constexpr std::size_t line_words = sizeof(CacheLine) / sizeof(Word);
 
   /// \param words  the buckets, at a cache line
-  /// \param nexts  first item of each bucket in `words`, shared by the threads; behind its last item
-  ///               once all is written
+  /// \param nexts  first item of each bucket in `words`, shared by the threads; once all is written,
+  ///               behind its last item
   /// \param streamed  whether buffers are written past the caches: each bucket must begin at a
   ///                  multiple of line_words
   BucketWriter(Word* words, std::atomic<std::uint64_t>* nexts, std::size_t buckets, bool streamed)

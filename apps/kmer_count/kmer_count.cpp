@@ -36,8 +36,8 @@ constexpr std::uint64_t least_piece_bytes = std::uint64_t{4} << 10;
 /// Bytes of the counters of a table of cells.
 constexpr std::uint64_t table_bytes = sizeof(std::uint64_t) << CellTree::most_bits;
 
-/// Letters of k-mers in words of 32 bits: their buckets differ in fewer bits, as all k-mers do up to
-/// k = 16, and cells of 16 bits do up to here.
+/// Most letters of k-mers in words of 32 bits: k-mers of a bucket differ in fewer bits, since those
+/// of a cell differ in 26 at most.
 constexpr int most_k_of_short_words = 21;
 constexpr int most_k_of_words = 32;
 

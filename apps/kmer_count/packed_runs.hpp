@@ -12,8 +12,8 @@
 #include "core/host_memory.hpp"
 
 /// Letters of sequences as runs of 2-bit codes. A run has no letter but A, C, G and T, and at least
-/// k of them. It is a word with the number of letters, and the codes, 32 a word, the first letter at
-/// the lowest bits.
+/// k of them. It is a word with the number of letters, and words of 32 codes each, the first letter
+/// at the lowest bits.
 namespace sortie::kmers {
 
 inline constexpr std::uint64_t letters_per_word = 32;
