@@ -26,7 +26,7 @@ class BucketWriter {
   static constexpr std::size_t line_words = sizeof(CacheLine) / sizeof(Word);
 
   /// \param words  the buckets, at a cache line
-  /// \param nexts  first item of each bucket in `words`, shared by the threads; once all is written,
+  /// \param nexts  first item of each bucket in `words`, shared by threads; once all is written,
   ///               behind its last item
   /// \param streamed  whether buffers are written past the caches: each bucket must begin at a
   ///                  multiple of line_words

@@ -80,8 +80,8 @@ struct KmerFigures {
 ///                 "scan", "partition", "sort" (cuda), "count"
 /// \param paths    plain, gzip or zstd by content; "-" is standard input
 /// \param table    file to write, "-" for standard output, empty for none
-/// \param finish   called when the table is complete, before it has its name; if it throws, there is
-///                 no table. May be empty
+/// \param finish   called when the table is complete, before it has its name; if it throws, there
+///                 is no table. May be empty
 /// \throws Error (usage) k or the range of counts is wrong, or there are no files; (unavailable)
 ///         k > 32 on cuda
 /// \throws Error (input) as read_fasta(); (output) the table, or the temporary file beside it;
@@ -102,8 +102,8 @@ SORTIE_API KmerFigures count_kmers(const Context& context, std::span<const std::
                                    const std::function<void(const KmerFigures&)>& finish = {});
 
 /// Reads the files again, adds the hashes of all k-mers by a plain algorithm, and compares with
-/// figures of count_kmers(). Since the k-mers of a table are ascending, equal sums prove the counts,
-/// but for a chance of 2^-64. Sequential.
+/// figures of count_kmers(). As the k-mers of a table are ascending, equal sums prove the counts but
+/// for a chance of 2^-64. Sequential.
 /// \param context  memory budget: of the text of a file; progress: "verify" in letters; report:
 ///                 phase "verify"
 /// \pre options.checksum was set
