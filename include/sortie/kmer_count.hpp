@@ -102,8 +102,8 @@ SORTIE_API KmerFigures count_kmers(const Context& context, std::span<const std::
                                    const std::function<void(const KmerFigures&)>& finish = {});
 
 /// Reads the files again, adds the hashes of all k-mers by a plain algorithm, and compares with
-/// figures of count_kmers(). K-mers of a table are ascending, so equal sums prove the counts but for
-/// a chance of 2^-64. Sequential.
+/// figures of count_kmers(). K-mers of a table ascend, so equal sums prove the counts, but for a
+/// chance of 2^-64. Sequential.
 /// \param context  memory budget: of the text of a file; progress: "verify" in letters; report:
 ///                 phase "verify"
 /// \pre options.checksum was set
