@@ -38,17 +38,21 @@ constexpr std::uint64_t usual_compression = 4;
 /// One call of read_fasta(), or of read_fasta_blocks().
 class PieceReader {
  public:
-  /// \param blocks  receives the symbols; null: the text does
+  /// \param blocks  receives the symbols; null: `pieces`, or the text does
   PieceReader(const HostContext& context, const std::string& path, const ReadOptions& options,
-              std::size_t piece, int threads, SymbolBlocks* blocks)
+              std::size_t piece, int threads, SymbolBlocks* blocks, const SymbolPieces* pieces)
       : context_(context),
         options_(options),
         table_(options),
         memory_(HostMemoryBudget(context).left()),
         blocks_(blocks),
+        pieces_(pieces),
         // The content of a file is not held as a whole beside blocks, which take less.
         source_(path, {threads, piece, blocks != nullptr ? 0 : memory_}),
-        workers_(static_cast<std::size_t>(threads)) {}
+        workers_(static_cast<std::size_t>(threads)) {
+    if (pieces == nullptr) return;
+    for (Worker& worker : workers_) worker.piece.drop_names();
+  }
 
   [[nodiscard]] Text read() {
     try {
@@ -64,13 +68,13 @@ class PieceReader {
  private:
   struct Worker {
     ParsedPiece piece;
-    std::vector<std::uint8_t> symbols;            ///< of blocks to be packed
+    std::vector<std::uint8_t> symbols;            ///< of blocks to be packed, or of a piece
     std::vector<SymbolBlocks::Block*> to_blocks;  ///< for them
   };
   [[nodiscard]] Worker& state_of(int worker) { return workers_[static_cast<std::size_t>(worker)]; }
 
   [[nodiscard]] std::uint64_t expected_bytes() const {
-    if (blocks_ != nullptr) return 0;
+    if (blocks_ != nullptr || pieces_ != nullptr) return 0;
     if (source_.held_bytes() != 0) return source_.held_bytes();
     return source_.size_hint() * (source_.compressed() ? usual_compression : 1);
   }
@@ -80,6 +84,7 @@ class PieceReader {
     RecordParser parser(source_.name(), options_, table_, expected_bytes(),
                         memory_ - source_.held_bytes());
     if (blocks_ != nullptr) blocks_->start(context_, source_.name());
+    if (pieces_ != nullptr) pieces_->start();
     Format format = Format::unknown;
     bool ended = false;
     bytes_ = 0;
@@ -101,6 +106,7 @@ class PieceReader {
     steps.pass = [&](int worker, std::uint64_t block) {
       Worker& state = state_of(worker);
       state.to_blocks.clear();
+      state.symbols.clear();
       if (ended) return;
       ParsedPiece& piece = state.piece;
       if (block != 0) parser.join(piece);
@@ -109,12 +115,14 @@ class PieceReader {
         for (std::size_t at = 0; at < state.symbols.size(); at += blocks_->block_symbols())
           state.to_blocks.push_back(&blocks_->add());
       }
+      if (pieces_ != nullptr) parser.take_symbols(pieces_->overlap, state.symbols);
       ended = source_.is_last(worker);
       bytes_ += piece.bytes().size();
       // Callbacks belong to the calling thread.
       if (worker == 0) report(bytes_, total);
     };
     steps.finish = [&](int worker, std::uint64_t) {
+      if (pieces_ != nullptr) return pieces_->take(worker, state_of(worker).symbols);
       std::span<const std::uint8_t> symbols = state_of(worker).symbols;
       for (SymbolBlocks::Block* const block : state_of(worker).to_blocks) {
         blocks_->store(*block, symbols.first(blocks_->block_symbols()));
@@ -139,6 +147,7 @@ class PieceReader {
   SymbolTable table_;
   std::uint64_t memory_;
   SymbolBlocks* blocks_;
+  const SymbolPieces* pieces_;
   PieceSource source_;
   std::vector<Worker> workers_;
   std::uint64_t bytes_ = 0;  ///< of content
@@ -148,7 +157,7 @@ class PieceReader {
 Text read(const HostContext& context, const std::string& path, const ReadOptions& options,
           std::size_t piece, SymbolBlocks* blocks) {
   PhaseTimer timer(context, "read");
-  PieceReader reader(context, path, options, piece, threads_of(context), blocks);
+  PieceReader reader(context, path, options, piece, threads_of(context), blocks, nullptr);
   Text text = reader.read();
   timer.set_bytes(reader.bytes());
   return text;
@@ -174,6 +183,14 @@ std::vector<Record> read_fasta_blocks(const HostContext& context, const std::str
                                       const ReadOptions& options, SymbolBlocks& blocks,
                                       std::size_t piece) {
   return read(context, path, options, piece, &blocks).records;
+}
+
+std::uint64_t read_symbol_pieces(const HostContext& context, const std::string& path,
+                                 const ReadOptions& options, const SymbolPieces& pieces,
+                                 std::size_t piece) {
+  PieceReader reader(context, path, options, piece, threads_of(context), nullptr, &pieces);
+  static_cast<void>(reader.read());
+  return reader.bytes();
 }
 
 Text parse_fasta(const std::string& name, std::span<const char> content,

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -47,6 +49,28 @@ namespace sortie::sequences {
                                                     const std::string& path,
                                                     const ReadOptions& options,
                                                     SymbolBlocks& blocks, std::size_t piece_bytes);
+
+/// Where the symbols of a file go, piece by piece. Records are separated by Text::separator; an
+/// empty last record may lack its own.
+struct SymbolPieces {
+  std::uint64_t overlap = 0;  ///< number of last symbols of a piece with which the next one begins
+  /// Called before the first piece, and again if the file has to be read again from its begin.
+  std::function<void()> start;
+  /// Called for different pieces at the same time, but for one at a time by each worker, which are
+  /// numbered from 0. The symbols may be changed.
+  std::function<void(int worker, std::span<std::uint8_t> symbols)> take;
+};
+
+/// read_fasta() without a text and without names of records.
+///
+/// \param context  threads; memory budget: of a gzip file and its content; progress: "read"
+/// \param piece_bytes  bytes that a thread parses at a time, at least 1
+/// \return bytes of the content
+/// Memory: four pieces for each thread; for a gzip file that is not bgzf, the file and its content
+/// as well, if the budget allows it.
+std::uint64_t read_symbol_pieces(const HostContext& context, const std::string& path,
+                                 const ReadOptions& options, const SymbolPieces& pieces,
+                                 std::size_t piece_bytes);
 
 /// append_reverse_complements() for blocks, which are not sealed.
 /// \pre all symbols are nucleotides or separators

@@ -123,7 +123,7 @@ void ParsedPiece::parse_fasta_lines(const SymbolTable& table, const char* begin,
         return;
       }
       symbols_[size_++] = Text::separator;
-      starts_.push_back({std::string(name), size_});
+      start_at(name, size_);
       ++line_ends_;
       position = line.next;
       continue;
@@ -202,7 +202,7 @@ const char* ParsedPiece::parse_fastq_record(const SymbolTable& table, const char
       sequence.text.size())
     return nullptr;
   if (!starts_.empty()) symbols_[size_] = Text::separator;
-  starts_.push_back({std::string(name), separated});
+  start_at(name, separated);
   size_ = separated + sequence.text.size();
   line_ends_ += 4;
   return quality.next;

@@ -43,6 +43,9 @@ class ParsedPiece {
     std::size_t offset = 0;  ///< in symbols()
   };
 
+  /// Leaves names of starts() empty.
+  void drop_names() { keeps_names_ = false; }
+
   /// Parses a piece of a FASTA file, the first line as symbols, since its begin is not known.
   void parse_fasta(const SymbolTable& table, std::span<const char> bytes);
 
@@ -89,6 +92,9 @@ class ParsedPiece {
   bool copy_line(const SymbolTable& table, std::string_view line);
   void parse_fasta_lines(const SymbolTable& table, const char* begin, const char* end);
   const char* parse_fastq_record(const SymbolTable& table, const char* begin, const char* end);
+  void start_at(std::string_view name, std::size_t offset) {
+    starts_.push_back({keeps_names_ ? std::string(name) : std::string(), offset});
+  }
 
   std::span<const char> bytes_;
   Format format_ = Format::unknown;
@@ -97,6 +103,7 @@ class ParsedPiece {
   std::size_t size_ = 0;
   std::vector<Start> starts_;
   std::uint64_t line_ends_ = 0;
+  bool keeps_names_ = true;
 
   bool regular_ = false;
   std::string_view first_line_;

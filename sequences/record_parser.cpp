@@ -160,6 +160,15 @@ void RecordParser::take_blocks(std::uint64_t block_symbols, std::vector<std::uin
   taken_ += count;
 }
 
+void RecordParser::take_symbols(std::uint64_t overlap, std::vector<std::uint8_t>& to) {
+  const std::uint64_t size = held();
+  to.assign(text_.symbols.begin(), text_.symbols.begin() + static_cast<std::ptrdiff_t>(size));
+  const std::uint64_t kept = std::min(overlap, size);
+  std::copy_n(to.end() - static_cast<std::ptrdiff_t>(kept), kept, text_.symbols.begin());
+  taken_ += size - kept;
+  if (text_.records.size() > 1) text_.records.erase(text_.records.begin(), text_.records.end() - 1);
+}
+
 /// Checks that the text may hold `size` symbols.
 void RecordParser::require(std::uint64_t size) const {
   const std::uint64_t copied = size > text_.symbols.capacity() ? text_.symbols.size() : 0;

@@ -37,6 +37,10 @@ class RecordParser {
   /// so it never has more than a block and what a piece adds. Replaces the content of `to`.
   void take_blocks(std::uint64_t block_symbols, std::vector<std::uint8_t>& to);
 
+  /// Moves the symbols out of the text, and drops all records but the last one. The last `overlap`
+  /// symbols are also the first ones of the next call. Replaces the content of `to`.
+  void take_symbols(std::uint64_t overlap, std::vector<std::uint8_t>& to);
+
   /// Ends the last record and returns the text, without the symbols that were taken. A carriage return at the very end is dropped.
   /// \throws Error (input) no record, or an incomplete record
   [[nodiscard]] Text finish();
@@ -70,7 +74,7 @@ class RecordParser {
   std::uint64_t most_bytes_;
   Text text_;
   std::uint64_t size_ = 0;   ///< symbols so far
-  std::uint64_t taken_ = 0;  ///< those of take_blocks()
+  std::uint64_t taken_ = 0;  ///< those of take_blocks() and take_symbols()
 
   Format format_ = Format::unknown;
   Line line_ = Line::blank;  ///< kind of the current line

@@ -188,6 +188,7 @@ template <class Options>
 [[nodiscard]] Command add_dedup_command(CLI::App& program);
 [[nodiscard]] Command add_genome_index_command(CLI::App& program);
 [[nodiscard]] Command add_inverted_index_command(CLI::App& program);
+[[nodiscard]] Command add_kmers_command(CLI::App& program);
 [[nodiscard]] Command add_search_command(CLI::App& program);
 [[nodiscard]] Command add_info_command(CLI::App& program);
 

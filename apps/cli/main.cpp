@@ -154,6 +154,7 @@ std::vector<Command> add_commands(CLI::App& program) {
   commands.push_back(add_dedup_command(program));
   commands.push_back(add_genome_index_command(program));
   commands.push_back(add_inverted_index_command(program));
+  commands.push_back(add_kmers_command(program));
   commands.push_back(add_search_command(program));
   for (Command& command : add_benchmarks(program)) commands.push_back(std::move(command));
   commands.push_back(add_info_command(program));

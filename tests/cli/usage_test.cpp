@@ -23,6 +23,8 @@ TEST_F(Usage, HelpAndVersionGoToStandardOutputEverywhere) {
                                                         {"dedup"},
                                                         {"index"},
                                                         {"inverted-index"},
+                                                        {"inverted-index"},
+                                                        {"kmers"},
                                                         {"search"},
                                                         {"info"},
                                                         {"completion"},

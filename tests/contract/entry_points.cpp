@@ -19,6 +19,7 @@
 #include "sortie/genome_index.hpp"
 #include "sortie/graph_clusters.hpp"
 #include "sortie/inverted_index.hpp"
+#include "sortie/kmer_count.hpp"
 #include "sortie/lcp.hpp"
 #include "sortie/matrix_market.hpp"
 #include "sortie/npz.hpp"
@@ -386,6 +387,69 @@ std::vector<EntryPoint> rows_of_inverted_indexes() {
   };
 }
 
+std::vector<std::string> kmer_files() {
+  return {operands().sequence_file};
+}
+
+kmers::CountOptions kmer_options() {
+  kmers::CountOptions options;
+  options.k = 10;  // of the letters, some are no bases
+  options.checksum = true;
+  return options;
+}
+
+/// Hash of the table that a call writes.
+std::uint64_t hash_of_table(const std::function<void(const std::string& path)>& write) {
+  const std::string path = operands().folder.path("kmers");
+  write(path);
+  return hash_of_file(path);
+}
+
+/// A table that calls read.
+std::string table_file() {
+  static const std::string path = [] {
+    std::string made = operands().folder.path("made.kmers");
+    kmers::count_kmers({}, kmer_files(), kmer_options(), made);
+    return made;
+  }();
+  return path;
+}
+
+std::vector<EntryPoint> rows_of_kmers() {
+  return {
+      {.name = "count_kmers",
+       .call =
+           [](const Context& context) {
+             return hash_of_table([&](const std::string& path) {
+               kmers::count_kmers(context, kmer_files(), kmer_options(), path);
+             });
+           },
+       .phases = {"read", "scan", "partition", "count"},
+       .own_threads = true},
+      {.name = "check_kmers",
+       .call =
+           [](const Context& context) {
+             static const kmers::KmerFigures figures =
+                 kmers::count_kmers({}, kmer_files(), kmer_options(), "");
+             kmers::check_kmers(context, kmer_files(), kmer_options(), figures);
+             return figures.checksum;
+           },
+       .phases = {"verify"},
+       .own_threads = true},
+      {.name = "combine_tables",
+       .call =
+           [](const Context& context) {
+             return hash_of_table([&](const std::string& path) {
+               kmers::combine_tables(context, kmers::TableOperation::unite, table_file(),
+                                     table_file(), {}, kmers::TableFormat::text, path);
+             });
+           },
+       .phases = {"combine"},
+       .small_budget = SmallBudget::constant,
+       .own_threads = true},
+  };
+}
+
 std::vector<EntryPoint> rows_of_texts() {
   return {
       {.name = "find_duplicates",
@@ -655,8 +719,9 @@ std::vector<EntryPoint> rows_of_suffix_arrays() {
 const std::vector<EntryPoint>& entry_points() {
   static const std::vector<EntryPoint> rows = [] {
     std::vector<EntryPoint> all = rows_of_matrices();
-    for (auto& more : {rows_of_graph_clusters(), rows_of_texts(), rows_of_inverted_indexes(),
-                       rows_of_genome_indexes(), rows_of_sorts(), rows_of_suffix_arrays()}) {
+    for (auto& more :
+         {rows_of_graph_clusters(), rows_of_texts(), rows_of_inverted_indexes(),
+          rows_of_genome_indexes(), rows_of_kmers(), rows_of_sorts(), rows_of_suffix_arrays()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     return all;

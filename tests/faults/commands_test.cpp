@@ -90,6 +90,11 @@ std::vector<Command> commands() {
        true,
        0,
        7},
+      {"kmers",
+       {"kmers", "@t.fa", "-k", "7", "--histogram", "@histogram", "-o", "@table", "--json",
+        "@r.report"},
+       {"table", "histogram", "r.report"}},
+      {"kmers_union", {"kmers", "--union", "@kmers.a", "@kmers.b", "-o", "@table"}, {"table"}},
       {"sort_memory", {"sort", "@keys", "--type", "u32", "-o", "@sorted"}, {"sorted"}},
       {"sort_spill",
        {"sort", "@keys", "--type", "u32", "--values", "u32", "--stable", "--verify", "--max-memory",
@@ -238,6 +243,8 @@ class CommandFaults : public testing::TestWithParam<std::tuple<Command, int>> {
     std::string letters;
     while (letters.size() < 300'000) letters += static_cast<char>('a' + random.below(26));
     write_file(path("letters"), letters + letters.substr(100'000));
+    write_file(path("kmers.a"), "AAC\t1\nCCC\t2\n");
+    write_file(path("kmers.b"), "AAC\t3\nGGG\t2\n");
     ASSERT_EQ(run({"spgemm", path("a.mtx"), "-o", path("a.npz")}).exit_code, 0);
     ASSERT_EQ(run({"suffix-array", path("t.fa"), "-o", path("index")}).exit_code, 0);
   }

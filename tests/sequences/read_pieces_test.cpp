@@ -65,6 +65,27 @@ std::string outcome(const std::string& path, int threads, std::size_t piece_byte
   }
 }
 
+/// The symbols of read_symbol_pieces() on one thread, or the message of the error.
+std::string symbols_of_pieces(const std::string& path, std::size_t piece_bytes,
+                              const ReadOptions& options, std::uint64_t overlap) {
+  std::string symbols;
+  SymbolPieces pieces;
+  pieces.overlap = overlap;
+  pieces.start = [&] { symbols.clear(); };
+  pieces.take = [&](int, std::span<std::uint8_t> piece) {
+    const std::size_t known = std::min<std::size_t>(overlap, symbols.size());
+    EXPECT_EQ(symbols.substr(symbols.size() - known),
+              std::string(piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(known)));
+    symbols.append(piece.begin() + static_cast<std::ptrdiff_t>(known), piece.end());
+  };
+  try {
+    (void)read_symbol_pieces(on_threads(1), path, options, pieces, piece_bytes);
+    return symbols;
+  } catch (const Error& error) {
+    return std::string("error: ") + error.what();
+  }
+}
+
 /// Expects that the sequential parser, which takes the whole file at once, is right.
 void expect_same(const std::string& path, const std::string& content,
                  const ReadOptions& options = {}) {
@@ -74,6 +95,17 @@ void expect_same(const std::string& path, const std::string& content,
       ASSERT_EQ(outcome(path, threads, piece, options, block), expected)
           << threads << " threads, pieces of " << piece << ", blocks of " << block << ":\n"
           << testing::PrintToString(content);
+    }
+    for (const std::uint64_t overlap : {0, 3}) {
+      const std::string symbols = symbols_of_pieces(path, piece, options, overlap);
+      std::string whole = expected;
+      if (!symbols.starts_with("error: ")) {
+        whole.resize(whole.find('\n'));
+        // The last header may have no line end.
+        whole.resize(std::max(symbols.size(), whole.find_last_not_of('\0') + 1));
+      }
+      ASSERT_EQ(symbols, whole) << "pieces of " << piece << ":\n"
+                                << testing::PrintToString(content);
     }
   };
   const std::size_t third = content.size() / 3 + 1;

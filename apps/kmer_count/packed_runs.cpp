@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/kmer_count/packed_runs.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace sortie::kmers {
+namespace {
+
+constexpr std::uint8_t no_code = 4;
+constexpr std::uint64_t no_codes = 0x0404040404040404;
+
+/// Replaces symbols by codes, A 0, C 1, G 2, T 3, others no_code. A loop of vectors.
+void encode(std::span<std::uint8_t> symbols) {
+  for (std::uint8_t& symbol : symbols) {
+    const std::uint8_t c = symbol;
+    const bool is_base = (c == 'A') | (c == 'C') | (c == 'G') | (c == 'T');
+    const auto code = static_cast<std::uint8_t>(((c >> 1) ^ ((c >> 2) & 1)) & 3);
+    symbol = is_base ? code : no_code;
+  }
+}
+
+/// Eight codes of a byte each in 16 bits.
+std::uint64_t packed(std::uint64_t codes) {
+  codes = (codes | codes >> 6) & 0x000f000f000f000f;
+  codes = (codes | codes >> 12) & 0x000000ff000000ff;
+  return (codes | codes >> 24) & 0xffff;
+}
+
+std::uint64_t eight_at(const std::uint8_t* codes) {
+  std::uint64_t word = 0;
+  if constexpr (std::endian::native == std::endian::little) {
+    std::memcpy(&word, codes, sizeof(word));
+  } else {
+    for (int i = 7; i >= 0; --i) word = word << 8 | codes[i];
+  }
+  return word;
+}
+
+}  // namespace
+
+void pack_runs(std::span<std::uint8_t> symbols, int k, std::vector<std::uint64_t>& words) {
+  encode(symbols);
+  const std::uint8_t* at = symbols.data();
+  const std::uint8_t* const end = at + symbols.size();
+  constexpr std::size_t step = sizeof(std::uint64_t);
+  while (at != end) {
+    while (at != end && *at == no_code) ++at;
+    const std::size_t head = words.size();
+    words.push_back(0);
+    std::uint64_t length = 0;
+    std::uint64_t word = 0;
+    bool ended = at == end;
+    while (!ended) {
+      std::uint64_t codes = no_codes;
+      std::size_t count = std::min<std::size_t>(step, static_cast<std::size_t>(end - at));
+      if (count == step) {
+        codes = eight_at(at);
+      } else {
+        std::uint8_t last[step];
+        std::fill_n(last, step, no_code);
+        std::copy_n(at, count, last);
+        codes = eight_at(last);
+      }
+      if (const std::uint64_t others = codes & no_codes; others != 0) {
+        count = static_cast<std::size_t>(std::countr_zero(others)) / 8;
+        codes &= (std::uint64_t{1} << (8 * count)) - 1;
+        ended = true;
+      }
+      // Bytes are added in steps of eight but for the last.
+      word |= packed(codes) << (2 * (length % letters_per_word));
+      length += count;
+      at += count;
+      if (count == step && length % letters_per_word == 0) {
+        words.push_back(word);
+        word = 0;
+      }
+    }
+    if (length % letters_per_word != 0) words.push_back(word);
+    if (length < static_cast<std::uint64_t>(k)) {
+      words.resize(head);
+    } else {
+      words[head] = length;
+    }
+  }
+}
+
+void RunBlocks::add(std::span<const std::uint64_t> words) {
+  if (words.empty()) return;
+  Block block;
+  block.size = words.size();
+  const std::uint64_t bytes = words.size_bytes();
+  std::unique_lock lock(mutex_);
+  if (resident_ + bytes <= most_resident_) {
+    resident_ += bytes;
+    lock.unlock();
+    block.words = allocate_array<std::uint64_t>(words.size());
+    std::ranges::copy(words, block.words.get());
+    lock.lock();
+  } else {
+    if (!file_) file_.emplace(folder_);
+    block.begin = spilled_;
+    spilled_ += bytes;
+    largest_spilled_ = std::max(largest_spilled_, bytes);
+    lock.unlock();
+    file_->write(block.begin, {reinterpret_cast<const char*>(words.data()), bytes});
+    lock.lock();
+  }
+  blocks_.push_back(std::move(block));
+}
+
+void RunBlocks::keep(std::size_t blocks) {
+  while (blocks_.size() > blocks) {
+    if (blocks_.back().words != nullptr) resident_ -= blocks_.back().size * sizeof(std::uint64_t);
+    blocks_.pop_back();
+  }
+}
+
+std::span<const std::uint64_t> RunBlocks::load(std::size_t block,
+                                               std::vector<std::uint64_t>& buffer) const {
+  const Block& found = blocks_[block];
+  if (found.words != nullptr) return {found.words.get(), found.size};
+  buffer.resize(found.size);
+  file_->read(found.begin,
+              {reinterpret_cast<char*>(buffer.data()), found.size * sizeof(buffer[0])});
+  return buffer;
+}
+
+}  // namespace sortie::kmers
