@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/genome_matches/suffix_index.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <numeric>
+
+#include "primitives/host/parallel.hpp"
+#include "sortie/suffix_array.hpp"
+
+namespace sortie::genome_matches {
+namespace {
+
+// Tables of 64 MiB and 32 MiB at most: larger ones cost more cache misses than they save.
+constexpr std::uint64_t longest_key = 12;
+constexpr std::uint64_t longest_filter_word = 14;
+
+/// A number for A, C, G and T in this order; 4 for others.
+constexpr std::array<std::uint8_t, 256> ranks = [] {
+  std::array<std::uint8_t, 256> table;
+  table.fill(4);
+  table['A'] = 0;
+  table['C'] = 1;
+  table['G'] = 2;
+  table['T'] = 3;
+  return table;
+}();
+
+/// Letters that distinguish the positions of a text of random letters A, C, G and T.
+[[nodiscard]] std::uint64_t letters_for(std::uint64_t symbols) {
+  return std::max<std::uint64_t>(1, std::bit_width(symbols) / 2);
+}
+
+/// The number of `length` letters in base 4. \return false with letters other than A, C, G and T
+[[nodiscard]] bool encode(const std::uint8_t* letters, std::uint64_t length, std::uint64_t& code) {
+  code = 0;
+  unsigned seen = 0;
+  for (std::uint64_t i = 0; i < length; ++i) {
+    const unsigned rank = ranks[letters[i]];
+    seen |= rank;
+    code = code << 2 | rank;
+  }
+  return seen < 4;
+}
+
+/// The first key that is not less than a suffix: the key of its first letters, or, if another letter
+/// is among these, the next key after those that begin with the letters before it and are less.
+[[nodiscard]] std::uint64_t first_key_from(Letters suffix, std::uint64_t length) {
+  constexpr std::uint8_t acgt[] = {'A', 'C', 'G', 'T'};
+  std::uint64_t key = 0;
+  for (std::uint64_t i = 0; i < length; ++i) {
+    const std::uint8_t letter = i < suffix.size() ? suffix[i] : 0;
+    if (const unsigned rank = ranks[letter]; rank < 4) {
+      key = key << 2 | rank;
+      continue;
+    }
+    const auto less = static_cast<std::uint64_t>(std::ranges::lower_bound(acgt, letter) - acgt);
+    return ((key << 2) + less) << 2 * (length - i - 1);
+  }
+  return key;
+}
+
+}  // namespace
+
+template <class Pos>
+std::uint64_t SuffixIndex<Pos>::bytes_of(std::uint64_t symbols) {
+  const std::uint64_t key_length = std::min(longest_key, letters_for(symbols));
+  const std::uint64_t filter_length = std::min(longest_filter_word, letters_for(symbols) + 1);
+  return symbols * sizeof(Pos) + ((std::uint64_t{1} << 2 * key_length) + 1) * sizeof(Pos) +
+         std::max<std::uint64_t>(8, (std::uint64_t{1} << 2 * filter_length) / 8);
+}
+
+template <class Pos>
+SuffixIndex<Pos>::SuffixIndex(const Context& context, const sequences::Text& reference)
+    : reference_(reference.symbols),
+      key_length_(std::min(longest_key, letters_for(reference_.size()))),
+      filter_length_(std::min(longest_filter_word, letters_for(reference_.size()) + 1)) {
+  const std::vector<std::uint64_t> separators = reference.separators();
+  suffixes_ = suffix_array::build<Pos>(context, {reference_, separators});
+  // A suffix counts for the keys after it: those from its own one on, if it has one.
+  const std::uint64_t keys = std::uint64_t{1} << 2 * key_length_;
+  begins_ = allocate_array<Pos>(keys + 1);
+  std::fill_n(begins_.get(), keys + 1, Pos{0});
+  const std::uint64_t words = std::max<std::uint64_t>(1, (std::uint64_t{1} << 2 * filter_length_) / 64);
+  filter_ = allocate_array<std::uint64_t>(words);
+  std::fill_n(filter_.get(), words, 0);
+  for_each_range(reference_.size(), std::uint64_t{1} << 16,
+                 [&](std::uint64_t begin, std::uint64_t end) { count_keys(begin, end); });
+  std::partial_sum(begins_.get(), begins_.get() + keys + 1, begins_.get());
+}
+
+/// Counts the keys of the suffixes in a range, and sets the bits of their words.
+template <class Pos>
+void SuffixIndex<Pos>::count_keys(std::uint64_t begin, std::uint64_t end) {
+  const std::uint64_t keys = std::uint64_t{1} << 2 * key_length_;
+  std::uint64_t word = 0;   // the number of the next filter_length_ letters
+  std::uint64_t valid = 0;  // letters A, C, G and T from here on
+  for (std::uint64_t i = std::min(end + filter_length_, reference_.size()); i-- > begin;) {
+    const unsigned rank = ranks[reference_[i]];
+    word = (word | std::uint64_t{rank & 3} << 2 * filter_length_) >> 2;
+    valid = rank < 4 ? valid + 1 : 0;
+    if (i >= end) continue;
+    const std::uint64_t key = valid >= key_length_
+                                  ? (word >> 2 * (filter_length_ - key_length_)) + 1
+                                  : first_key_from(reference_.subspan(i), key_length_);
+    if (key <= keys) std::atomic_ref(begins_[key]).fetch_add(1, std::memory_order_relaxed);
+    if (valid < filter_length_) continue;
+    const std::atomic_ref bits(filter_[word / 64]);
+    const std::uint64_t bit = std::uint64_t{1} << word % 64;
+    if ((bits.load(std::memory_order_relaxed) & bit) == 0)
+      bits.fetch_or(bit, std::memory_order_relaxed);
+  }
+}
+
+/// Whether filter_length_ letters may be in the reference.
+template <class Pos>
+bool SuffixIndex<Pos>::may_occur(const std::uint8_t* letters) const {
+  std::uint64_t word = 0;
+  if (encode(letters, filter_length_, word)) return (filter_[word / 64] >> word % 64 & 1) != 0;
+  return std::find(letters, letters + filter_length_, unmatched_in_query) ==
+         letters + filter_length_;
+}
+
+/// How many letters of the query a suffix begins with.
+template <class Pos>
+std::uint64_t SuffixIndex<Pos>::agree(Pos suffix, Letters query) const {
+  return common_prefix(reference_.data() + suffix, query.data(),
+                       std::min<std::uint64_t>(reference_.size() - suffix, query.size()));
+}
+
+/// The longest prefix of `query` in the reference. The suffix with the longest one is next to the
+/// place that the query has among the suffixes.
+template <class Pos>
+auto SuffixIndex<Pos>::longest_match(Letters query) const -> Longest {
+  const std::uint64_t n = reference_.size();
+  std::uint64_t low = 0;
+  std::uint64_t high = n;
+  std::uint64_t key = 0;
+  if (query.size() >= key_length_ && encode(query.data(), key_length_, key)) {
+    low = begins_[key];
+    high = begins_[key + 1];
+  }
+  const std::uint64_t first = low;
+  const std::uint64_t last = high;
+  std::uint64_t common_low = 0;
+  std::uint64_t common_high = 0;
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    const std::uint64_t suffix = suffixes_[middle];
+    std::uint64_t common = std::min(common_low, common_high);
+    common += agree(static_cast<Pos>(suffix + common), query.subspan(common));
+    const bool is_less = common < query.size() && (suffix + common == n ||
+                                                   reference_[suffix + common] < query[common]);
+    (is_less ? low : high) = is_less ? middle + 1 : middle;
+    (is_less ? common_low : common_high) = common;
+  }
+  if (low == first && low > 0) common_low = agree(suffixes_[low - 1], query);
+  if (low == last && low < n) common_high = agree(suffixes_[low], query);
+  const std::uint64_t length = std::max(common_low, common_high);
+  if (length == 0) return {};
+  const std::uint64_t at = common_low > common_high ? low - 1 : low;
+  Longest longest{length, suffixes_[at], common_low != common_high};
+  // The neighbour on the other side has fewer letters in common.
+  const std::uint64_t next = common_low > common_high ? at - 1 : at + 1;
+  if (longest.is_unique && next < n)
+    longest.is_unique = agree(suffixes_[next], query.first(length)) < length;
+  return longest;
+}
+
+template <class Pos>
+bool SuffixIndex<Pos>::occurs(Letters letters) const {
+  return longest_match(letters).length == letters.size();
+}
+
+/// The first position from which the letters up to `end` occur, of those in (first, last].
+/// \pre they do not occur from `first` on, but from `last` on
+template <class Pos>
+std::uint64_t SuffixIndex<Pos>::first_that_occurs(Letters query, std::uint64_t first,
+                                                  std::uint64_t last, std::uint64_t end) const {
+  const auto occurs_from = [&](std::uint64_t begin) {
+    return occurs(query.subspan(begin, end - begin));
+  };
+  for (std::uint64_t step = 1; last - first > step; step *= 2) {
+    if (!occurs_from(last - step)) {
+      first = last - step;
+      break;
+    }
+    last -= step;
+  }
+  while (last - first > 1) {
+    const std::uint64_t middle = first + (last - first) / 2;
+    (occurs_from(middle) ? last : first) = middle;
+  }
+  return last;
+}
+
+/// The first position after `begin` whose longest match ends after `end`, where that of `begin` does.
+template <class Pos>
+std::uint64_t SuffixIndex<Pos>::next_begin(Letters query, std::uint64_t begin,
+                                           std::uint64_t end) const {
+  // Mostly, the key that ends there decides.
+  const std::uint64_t last = std::max(begin, end - std::min(end, key_length_)) + 1;
+  return occurs(query.subspan(last, end + 1 - last))
+             ? first_that_occurs(query, begin, last, end + 1)
+             : first_that_occurs(query, last, end + 1, end + 1);
+}
+
+template <class Pos>
+void SuffixIndex<Pos>::find_unique(Letters query, QueryRange range, std::uint64_t min_length,
+                                   std::vector<Match>& matches) const {
+  const bool filters = min_length >= filter_length_;
+  std::uint64_t begin = range.begin;
+  while (begin < range.end && begin + min_length <= query.size()) {
+    if (filters) {
+      // A match has no word that the reference does not have. The last one is tried first.
+      std::uint64_t word = begin + min_length - filter_length_ + 1;
+      while (word > begin && may_occur(&query[word - 1])) --word;
+      if (word > begin) {
+        begin = word;
+        continue;
+      }
+    }
+    const Longest longest = longest_match(query.subspan(begin));
+    const std::uint64_t end = begin + longest.length;
+    if (longest.is_unique && longest.length >= min_length &&
+        (begin == 0 || longest.reference == 0 ||
+         reference_[longest.reference - 1] != query[begin - 1]))
+      matches.push_back({begin, longest.reference, longest.length});
+    if (end == query.size()) return;
+    // Matches of fewer letters than a word are not wanted, so positions from which they begin need
+    // no exact answer.
+    if (filters && end >= begin + filter_length_ && !may_occur(&query[end + 1 - filter_length_]))
+      begin = end + 2 - filter_length_;
+    else
+      begin = next_begin(query, begin, end);
+  }
+}
+
+template <class Pos>
+void SuffixIndex<Pos>::find_statistics(Letters query, QueryRange range,
+                                       std::vector<StatisticsRun>& runs) const {
+  for (std::uint64_t begin = range.begin; begin < range.end;) {
+    const std::uint64_t length = longest_match(query.subspan(begin)).length;
+    const std::uint64_t end = begin + length;
+    const std::uint64_t next =
+        end == query.size() ? range.end : std::min(range.end, next_begin(query, begin, end));
+    runs.push_back({begin, next, length});
+    begin = next;
+  }
+}
+
+template class SuffixIndex<std::uint32_t>;
+template class SuffixIndex<std::uint64_t>;
+
+void keep_unique_in_query(std::vector<Match>& matches) {
+  // If the letters of a match occur again in the query, they are part of another match, and its
+  // range of the reference contains theirs, which is the only one that they have.
+  std::ranges::sort(matches, [](const Match& a, const Match& b) {
+    return a.reference != b.reference ? a.reference < b.reference : a.length > b.length;
+  });
+  std::uint64_t end = 0;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    const Match match = matches[i];
+    const auto is_same = [&](std::size_t other) {
+      return other < matches.size() && matches[other].reference == match.reference &&
+             matches[other].length == match.length;
+    };
+    const bool is_unique = match.reference + match.length > end && !is_same(i + 1);
+    end = std::max(end, match.reference + match.length);
+    if (is_unique) matches[kept++] = match;
+  }
+  matches.resize(kept);
+  std::ranges::sort(matches);
+}
+
+}  // namespace sortie::genome_matches
