@@ -152,6 +152,7 @@ std::vector<Command> add_commands(CLI::App& program) {
   commands.push_back(add_sort_command(program));
   commands.push_back(add_cluster_command(program));
   commands.push_back(add_dedup_command(program));
+  commands.push_back(add_matches_command(program));
   commands.push_back(add_inverted_index_command(program));
   commands.push_back(add_search_command(program));
   for (Command& command : add_benchmarks(program)) commands.push_back(std::move(command));
