@@ -88,9 +88,9 @@ MatchIndex::MatchIndex(const Context& context, sequences::Text reference,
   if (host.memory_budget != 0 && state_->seeds)
     host.memory_budget -= SeedIndex::bytes_of(symbols.size(), options.min_length);
   if (is_wide(symbols.size()))
-    state_->wide_suffixes.emplace(host, state_->reference);
+    state_->wide_suffixes.emplace(host, state_->reference, options.min_length);
   else
-    state_->suffixes.emplace(host, state_->reference);
+    state_->suffixes.emplace(host, state_->reference, options.min_length);
 }
 
 MatchIndex::~MatchIndex() = default;
@@ -123,9 +123,9 @@ void MatchIndex::State::find(Letters query, QueryRange range, const SeedIndex::U
     return seeds->find(reference.symbols, query, range, use);
   std::vector<Match> matches;
   if (wide_suffixes)
-    wide_suffixes->find_unique(query, range, options.min_length, matches);
+    wide_suffixes->find_unique(query, range, matches);
   else
-    suffixes->find_unique(query, range, options.min_length, matches);
+    suffixes->find_unique(query, range, matches);
   use(matches);
 }
 

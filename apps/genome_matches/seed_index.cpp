@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 
+#include "apps/genome_matches/letter_code.hpp"
 #include "core/uninitialised_vector.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
@@ -19,33 +20,8 @@ namespace {
 
 constexpr int half = 32;
 
-/// Two bits of each of the last k letters, different for A, C, G and T.
-class SeedCode {
- public:
-  explicit SeedCode(std::uint64_t length)
-      : length_(length), mask_(length == 32 ? ~std::uint64_t{0} : (1ULL << 2 * length) - 1) {}
-
-  /// The code of the seed at `position`. Fast if positions ascend by less than k.
-  [[nodiscard]] std::uint64_t at(const std::uint8_t* letters, std::uint64_t position) {
-    next_ = std::max(next_, position);
-    for (; next_ < position + length_; ++next_)
-      code_ = (code_ << 2 | (letters[next_] >> 1 & 3U)) & mask_;
-    return code_;
-  }
-
-  /// Whether it may be the code of a run of one letter.
-  [[nodiscard]] bool is_uniform() const { return code_ == (code_ & 3) * (mask_ / 3); }
-
- private:
-  std::uint64_t length_;
-  std::uint64_t mask_;
-  std::uint64_t code_ = 0;
-  std::uint64_t next_ = 0;
-};
-
 [[nodiscard]] std::uint32_t hash_of(std::uint64_t code) {
-  code *= 0x9E3779B97F4A7C15ULL;
-  return static_cast<std::uint32_t>((code ^ code >> 29) * 0xBF58476D1CE4E5B9ULL >> half);
+  return static_cast<std::uint32_t>(hash_of_code(code) >> half);
 }
 
 /// The hash of a run of one letter, at its begin or at least s letters after it.
@@ -68,8 +44,8 @@ class SeedCode {
 // Long seeds have few occurrences by chance, short ones leave large steps. At L = 20, k = 13, 14 and
 // 16 were compared on bacteria, yeast and a human chromosome; see docs/matches.md.
 SeedShape SeedShape::of(std::uint64_t min_length) {
-  constexpr std::uint64_t longest = 32;
-  const std::uint64_t length = std::min(longest, min_length <= 8 ? min_length : 4 + min_length / 2);
+  const std::uint64_t length =
+      std::min(LetterCode::most_letters, min_length <= 8 ? min_length : 4 + min_length / 2);
   return {length, min_length - length + 1};
 }
 
@@ -89,7 +65,7 @@ SeedIndex::SeedIndex(const Context& context, Letters reference, std::uint64_t mi
   bucket_bits_ = static_cast<int>(std::max<std::uint64_t>(2, std::bit_width(count)) - 1);
   resize_for_overwrite(seeds_, static_cast<std::int64_t>(count));
   for_each_range(count, std::uint64_t{1} << 16, [&](std::uint64_t begin, std::uint64_t end) {
-    SeedCode code(shape_.length);
+    LetterCode code(shape_.length);
     for (std::uint64_t i = begin; i < end; ++i) {
       const std::uint64_t at = i * shape_.step;
       std::uint32_t hash = hash_of(code.at(reference.data(), at));
@@ -125,7 +101,7 @@ class SeedIndex::Search {
     // A match that begins in the range has its first seed less than s positions later.
     const std::uint64_t end =
         std::min(range_.end + shape_.step - 1, query_.size() - shape_.length + 1);
-    SeedCode code(shape_.length);
+    LetterCode code(shape_.length);
     for (std::uint64_t begin = range_.begin; begin < end; begin += batch) {
       const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(batch, end - begin));
       // Several positions at a time, so that their cache misses overlap.

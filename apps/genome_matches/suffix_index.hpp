@@ -23,14 +23,13 @@ namespace sortie::genome_matches {
 template <class Pos>
 class SuffixIndex {
  public:
-  SuffixIndex(const Context& context, const sequences::Text& reference);
+  SuffixIndex(const Context& context, const sequences::Text& reference, std::uint64_t min_length);
 
   [[nodiscard]] static std::uint64_t bytes_of(std::uint64_t symbols);
 
   /// Maximal matches of at least `min_length` letters that are unique in the reference and begin
   /// in a range of the query. Appends them, ascending.
-  void find_unique(Letters query, QueryRange range, std::uint64_t min_length,
-                   std::vector<Match>& matches) const;
+  void find_unique(Letters query, QueryRange range, std::vector<Match>& matches) const;
 
   /// The matching statistics of a range of the query.
   void find_statistics(Letters query, QueryRange range, std::vector<StatisticsRun>& runs) const;
@@ -38,6 +37,7 @@ class SuffixIndex {
  private:
   struct Longest {
     std::uint64_t length = 0;
+    std::uint64_t entry = 0;  ///< of the suffix array; the first one if the whole query occurs
     std::uint64_t reference = 0;
     bool is_unique = false;
   };
@@ -48,16 +48,32 @@ class SuffixIndex {
                                                 std::uint64_t last, std::uint64_t end) const;
   [[nodiscard]] std::uint64_t next_begin(Letters query, std::uint64_t begin,
                                          std::uint64_t end) const;
+  [[nodiscard]] std::uint64_t next_window(Letters query, std::uint64_t begin,
+                                          std::uint64_t end) const;
   void count_keys(std::uint64_t begin, std::uint64_t end);
-  [[nodiscard]] bool may_occur(const std::uint8_t* letters) const;
+  void set_windows(std::uint64_t begin, std::uint64_t end);
+  // Bits of a window: three of one word.
+  [[nodiscard]] std::uint64_t* word_of(std::uint64_t hash) const {
+    return &filter_[hash >> 20 & (filter_words_ - 1)];
+  }
+  [[nodiscard]] static std::uint64_t mask_of(std::uint64_t hash) {
+    constexpr std::uint64_t bit = 1;
+    return bit << (hash & 63) | bit << (hash >> 6 & 63) | bit << (hash >> 12 & 63);
+  }
+  [[nodiscard]] bool may_occur(std::uint64_t hash) const {
+    return (~*word_of(hash) & mask_of(hash)) == 0;
+  }
 
   Letters reference_;
+  std::uint64_t min_length_;
   std::vector<Pos> suffixes_;
   std::uint64_t key_length_ = 0;  ///< letters of the keys of the table
-  /// The first suffix that is not less than the key, and the number of suffixes.
-  HostArray<Pos> begins_;
-  std::uint64_t filter_length_ = 0;     ///< letters of the words of the filter
-  HostArray<std::uint64_t> filter_;  ///< a bit for each word: whether it is in the reference
+  HostArray<Pos> begins_;  ///< for each key, the first suffix that is not less; the number of suffixes
+  /// Windows are the first letters of a match, as many as have a code. The filter has the bits of
+  /// all windows of the reference.
+  std::uint64_t window_ = 0;
+  std::uint64_t filter_words_ = 0;
+  HostArray<std::uint64_t> filter_;
 };
 
 /// Keeps those of the matches whose letters occur once in the query, too.
