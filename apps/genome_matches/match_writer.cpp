@@ -47,8 +47,9 @@ struct Task {
 
   [[nodiscard]] std::uint64_t letters() const {
     if (part) return part->end - part->begin;
-    const sequences::Record& last = batch->text.records[end_record - 1];
-    return last.offset + last.length - batch->text.records[first_record].offset;
+    std::uint64_t sum = 0;
+    for (std::size_t i = first_record; i < end_record; ++i) sum += batch->text.records[i].length;
+    return sum;
   }
 };
 

@@ -279,12 +279,23 @@ std::uint64_t SuffixIndex<Pos>::next_window(Letters query, std::uint64_t begin,
 template <class Pos>
 void SuffixIndex<Pos>::find_statistics(Letters query, QueryRange range,
                                        std::vector<StatisticsRun>& runs) const {
-  for (std::uint64_t begin = range.begin; begin < range.end;) {
-    const std::uint64_t length = longest_match(query.subspan(begin)).length;
+  if (range.begin == range.end) return;
+  std::uint64_t begin = range.begin;
+  std::uint64_t length = longest_match(query.subspan(begin)).length;
+  while (true) {
     const std::uint64_t end = begin + length;
-    const std::uint64_t next =
-        end == query.size() ? range.end : std::min(range.end, next_begin(query, begin, end));
-    runs.push_back({begin, next, length});
+    std::uint64_t next = range.end;
+    if (end < query.size() && begin + 1 < range.end) {
+      // Among letters that match by chance, the next position is mostly the next one of interest.
+      next = begin + 1;
+      length = longest_match(query.subspan(next)).length;
+      if (next + length == end) {
+        next = std::min(range.end, next_begin(query, next, end));
+        if (next < range.end) length = longest_match(query.subspan(next)).length;
+      }
+    }
+    runs.push_back({begin, next, end - begin});
+    if (next == range.end) return;
     begin = next;
   }
 }
