@@ -134,10 +134,10 @@ struct MatchOutput {
   bool reference_names = false;    ///< in the lines of matches, also of a reference of one record
   bool letters = false;            ///< a line with the letters of each match
 
-  bool verify = false;      ///< MatchIndex::check() of all matches
-  std::string matches;      ///< path; "-": standard output; "": none
-  std::string statistics;   ///< lines "NAME STRAND BEGIN END LENGTH", with tabs, of StatisticsRun
-  std::string plot;         ///< a dot plot as SVG
+  bool verify = false;          ///< MatchIndex::check() of all matches
+  std::string matches = {};     ///< path; "-": standard output; "": none
+  std::string statistics = {};  ///< lines "NAME STRAND BEGIN END LENGTH", with tabs, of StatisticsRun
+  std::string plot = {};        ///< a dot plot as SVG
 };
 
 struct MatchFigures {

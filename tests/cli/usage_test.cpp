@@ -17,7 +17,7 @@ using Usage = ProgramTest;
 TEST_F(Usage, HelpAndVersionGoToStandardOutputEverywhere) {
   const std::vector<std::vector<std::string>> places = {
       {},        {"spgemm"},           {"suffix-array"},   {"query"},        {"sort"},
-      {"dedup"}, {"inverted-index"},   {"search"},         {"info"},         {"completion"},
+      {"dedup"}, {"matches"}, {"inverted-index"},   {"search"},         {"info"},         {"completion"},
       {"bench"}, {"bench", "segsort"}, {"bench", "query"}, {"bench", "tune"}};
   for (auto place : places) {
     for (const char* flag : {"-h", "--help", "-V", "--version"}) {
@@ -58,7 +58,20 @@ INSTANTIATE_TEST_SUITE_P(
     All, WrongUsages,
     testing::Values(
         WrongUsage{{"bench"}, "A subcommand is required"}, WrongUsage{{"spgemm"}, "A is required"},
-        WrongUsage{{"suffix-array"}, "INPUT is required"}, WrongUsage{{"sort"}, "IN is required"},
+        WrongUsage{{"suffix-array"}, "INPUT is required"},
+        WrongUsage{{"matches"}, "REFERENCE is required"},
+        WrongUsage{{"matches", genome}, "QUERY is required"},
+        WrongUsage{{"matches", "-", "-"},
+                   "found standard input twice, expected at most one file from it"},
+        WrongUsage{{"matches", genome, genome, "--min-length", "0"},
+                   "--min-length: Value 0 not in range 1 to 4294967296"},
+        WrongUsage{{"matches", genome, genome, "--kind", "all"},
+                   "--kind: all not in {maximal,unique-in-reference,unique}"},
+        WrongUsage{{"matches", genome, genome, "--both-strands", "--reverse-only"},
+                   "--reverse-only excludes --both-strands"},
+        WrongUsage{{"matches", genome, genome, "--format", "paf", "--letters"},
+                   "found --format paf with --forward-positions, --query-lengths, "
+                   "--reference-names or --letters, expected --format mummer"}, WrongUsage{{"sort"}, "IN is required"},
         WrongUsage{{"sort", small}, "--type is required"},
         WrongUsage{
             {"sort", small, "--type", "u128"},

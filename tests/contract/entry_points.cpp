@@ -15,6 +15,7 @@
 #include "sortie/documents.hpp"
 #include "sortie/fasta.hpp"
 #include "sortie/galerkin.hpp"
+#include "sortie/genome_matches.hpp"
 #include "sortie/graph_clusters.hpp"
 #include "sortie/inverted_index.hpp"
 #include "sortie/lcp.hpp"
@@ -416,6 +417,38 @@ std::vector<EntryPoint> rows_of_texts() {
   };
 }
 
+genome_matches::MatchIndex match_index(const Context& context, genome_matches::Kind kind) {
+  return {context, sequences::read_fasta({}, operands().sequence_file), {.kind = kind}};
+}
+
+std::vector<EntryPoint> rows_of_matches() {
+  using namespace genome_matches;
+  const auto row_of = [](Kind kind) {
+    return EntryPoint{.name = fmt::format("MatchIndex of {} matches", name(kind)),
+                      .call =
+                          [kind](const Context& context) {
+                            const MatchIndex index = match_index(context, kind);
+                            std::vector<std::uint64_t> found;
+                            for (const Match& match : index.find(index.reference().symbols))
+                              found.push_back(match.query ^ match.reference ^ match.length);
+                            return hash(found);
+                          },
+                      .phases = {"index"}};
+  };
+  return {row_of(Kind::maximal), row_of(Kind::unique),
+          {.name = "write_matches",
+           .call =
+               [](const Context& context) {
+                 const TemporaryFolder folder;
+                 (void)write_matches(context, match_index({}, Kind::unique),
+                                     std::vector{operands().sequence_file},
+                                     {.strands = Strands::both, .matches = folder.path("matches")});
+                 return hash_of_file(folder.path("matches"));
+               },
+           .phases = {"matches"},
+           .own_threads = true}};
+}
+
 std::vector<EntryPoint> rows_of_sorts() {
   return {
       {.name = "segmented_sort",
@@ -613,7 +646,7 @@ std::vector<EntryPoint> rows_of_suffix_arrays() {
 const std::vector<EntryPoint>& entry_points() {
   static const std::vector<EntryPoint> rows = [] {
     std::vector<EntryPoint> all = rows_of_matrices();
-    for (auto& more : {rows_of_graph_clusters(), rows_of_texts(), rows_of_inverted_indexes(),
+    for (auto& more : {rows_of_graph_clusters(), rows_of_texts(), rows_of_matches(), rows_of_inverted_indexes(),
                        rows_of_sorts(), rows_of_suffix_arrays()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
