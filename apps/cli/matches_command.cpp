@@ -92,9 +92,8 @@ void run_matches(Job& job, const MatchesCommand& given) {
   HostContext searching = job.context();
   searching.memory_budget = budget_beside(job, indexed, "the reference and its index");
   MatchFigures figures;
-  const double seconds = job.repeated("search", [&] {
-    figures = write_matches(searching, index, command.queries, output);
-  });
+  const double seconds = job.repeated(
+      "search", [&] { figures = write_matches(searching, index, command.queries, output); });
   report.set("min_length", command.options.min_length);
   report.set("queries", figures.queries);
   report.set("query_letters", figures.query_letters);
@@ -103,9 +102,9 @@ void run_matches(Job& job, const MatchesCommand& given) {
   report.set("longest", figures.longest);
   report.set("search_seconds", seconds);
   report.set("verified", output.verify);
-  std::string text = fmt::format("{} matches of {} queries with {} letters, the longest of {}; {:.3f} s",
-                                 figures.matches, figures.queries, figures.query_letters,
-                                 figures.longest, seconds);
+  std::string text = fmt::format(
+      "{} matches of {} queries with {} letters, the longest of {}; {:.3f} s", figures.matches,
+      figures.queries, figures.query_letters, figures.longest, seconds);
   if (output.verify) text += "\nverified: all matches are equal letter by letter, and maximal";
   job.summarize(output.matches, text);
 }
@@ -117,7 +116,8 @@ Command add_matches_command(CLI::App& program) {
   CLI::App* parser = program.add_subcommand(
       "matches", "Find maximal exact matches between a reference and queries, as mummer does");
   parser->footer(
-      "Prints, for each query record and strand, a line \"> NAME\" (\"> NAME Reverse\"), then one line\n"
+      "Prints, for each query record and strand, a line \"> NAME\" (\"> NAME Reverse\"), then one "
+      "line\n"
       "for each match: its position in the reference, its position in the query, and its length.\n"
       "Positions are counted from 1. A reference of several records has its name in front.\n"
       "mummer -maxmatch, -mumreference, -mum: --kind maximal, unique-in-reference, unique;\n"
@@ -131,7 +131,8 @@ Command add_matches_command(CLI::App& program) {
       ->add_option("REFERENCE", command->reference,
                    "FASTA or FASTQ file (.gz, .zst by content; -: standard input)")
       ->required();
-  parser->add_option("QUERY", command->queries, "Files with the queries, read in blocks")->required();
+  parser->add_option("QUERY", command->queries, "Files with the queries, read in blocks")
+      ->required();
   parser->add_option("-l,--min-length", options.min_length, "Least letters of a match")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32))
       ->capture_default_str();
@@ -152,23 +153,27 @@ Command add_matches_command(CLI::App& program) {
   parser->add_option("--format", command->format, "mummer, or paf, the format of minimap2")
       ->check(CLI::IsMember({"mummer", "paf"}))
       ->capture_default_str();
-  parser->add_flag("--forward-positions", output.forward_positions,
-                   "Reverse matches: the position of their first letter in the query as it is given");
-  parser->add_flag("--query-lengths", output.query_lengths, "Add the length to the lines of queries");
+  parser->add_flag(
+      "--forward-positions", output.forward_positions,
+      "Reverse matches: the position of their first letter in the query as it is given");
+  parser->add_flag("--query-lengths", output.query_lengths,
+                   "Add the length to the lines of queries");
   parser->add_flag("--reference-names", output.reference_names,
                    "The name of the reference record in each match, also if there is one only");
   parser->add_flag("--letters", output.letters, "Add a line with the letters to each match");
   parser->add_option("-o,--output", output.matches, "File of the matches (-: standard output)")
       ->capture_default_str();
-  parser->add_option("--statistics", output.statistics,
-                     "Write the matching statistics: lines NAME STRAND BEGIN END LENGTH; the longest "
-                     "match from position BEGIN + i on, below END, has LENGTH - i letters");
+  parser->add_option(
+      "--statistics", output.statistics,
+      "Write the matching statistics: lines NAME STRAND BEGIN END LENGTH; the longest "
+      "match from position BEGIN + i on, below END, has LENGTH - i letters");
   parser->add_option("--plot", output.plot, "Write a dot plot of the matches (SVG)");
   parser->add_flag("--dry-run", command->dry_run,
                    "Read the reference, and show the memory that the work takes");
-  parser->add_flag("--verify", output.verify,
-                   "Compare each match letter by letter, and the letters beside it; exit 3 if one is "
-                   "wrong");
+  parser->add_flag(
+      "--verify", output.verify,
+      "Compare each match letter by letter, and the letters beside it; exit 3 if one is "
+      "wrong");
   return make_command(parser, command, run_matches);
 }
 

@@ -129,7 +129,8 @@ std::string DotPlot::to_svg() const {
                  "reverse matches in red</text></g>\n<path d='M0 0h{0}v{0}h-{0}z' "
                  "stroke='#345'/>\n",
                  size);
-  const std::uint64_t rows = std::max<std::uint64_t>(1, (letters_ + (1ULL << shift_) - 1) >> shift_);
+  const std::uint64_t rows =
+      std::max<std::uint64_t>(1, (letters_ + (1ULL << shift_) - 1) >> shift_);
   constexpr std::string_view colours[] = {"#236", "#c33"};
   for (std::size_t i = 0; i < strands_.size(); ++i) {
     fmt::format_to(std::back_inserter(svg),

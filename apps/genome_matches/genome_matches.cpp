@@ -34,7 +34,9 @@ constexpr std::uint64_t bytes_to_build = 9;
 
 }  // namespace
 
-std::string_view name(Kind kind) { return kind_names[static_cast<std::size_t>(kind)]; }
+std::string_view name(Kind kind) {
+  return kind_names[static_cast<std::size_t>(kind)];
+}
 
 Kind parse_kind(std::string_view text) {
   const auto* const found = std::ranges::find(kind_names, text);
@@ -97,8 +99,12 @@ MatchIndex::~MatchIndex() = default;
 MatchIndex::MatchIndex(MatchIndex&&) noexcept = default;
 MatchIndex& MatchIndex::operator=(MatchIndex&&) noexcept = default;
 
-const sequences::Text& MatchIndex::reference() const { return state_->reference; }
-const MatchOptions& MatchIndex::options() const { return state_->options; }
+const sequences::Text& MatchIndex::reference() const {
+  return state_->reference;
+}
+const MatchOptions& MatchIndex::options() const {
+  return state_->options;
+}
 
 std::uint64_t MatchIndex::index_bytes(std::uint64_t symbols, const MatchOptions& options) {
   std::uint64_t bytes = 0;
@@ -119,8 +125,7 @@ std::uint64_t MatchIndex::building_bytes(std::uint64_t symbols, const MatchOptio
 }
 
 void MatchIndex::State::find(Letters query, QueryRange range, const SeedIndex::Use& use) const {
-  if (options.kind == Kind::maximal)
-    return seeds->find(reference.symbols, query, range, use);
+  if (options.kind == Kind::maximal) return seeds->find(reference.symbols, query, range, use);
   std::vector<Match> matches;
   if (wide_suffixes)
     wide_suffixes->find_unique(query, range, matches);

@@ -45,8 +45,7 @@ inline constexpr std::uint8_t unmatched_in_query = 2;
   std::uint64_t common = 0;
   for (; common + sizeof(std::uint64_t) <= most; common += sizeof(std::uint64_t)) {
     const std::uint64_t differing = word_at(a - common - 8) ^ word_at(b - common - 8);
-    if (differing != 0)
-      return common + static_cast<std::uint64_t>(std::countl_zero(differing)) / 8;
+    if (differing != 0) return common + static_cast<std::uint64_t>(std::countl_zero(differing)) / 8;
   }
   while (common < most && *(a - common - 1) == *(b - common - 1)) ++common;
   return common;

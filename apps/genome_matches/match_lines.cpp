@@ -13,7 +13,9 @@ std::string_view column_of(const sequences::Record& record) {
   return word.empty() ? "*" : word;
 }
 
-void append(std::string_view text, fmt::memory_buffer& to) { to.append(text); }
+void append(std::string_view text, fmt::memory_buffer& to) {
+  to.append(text);
+}
 
 /// A number, right-aligned in `width` columns: several times as fast as fmt.
 void append(std::uint64_t number, std::size_t width, fmt::memory_buffer& to) {
@@ -75,9 +77,8 @@ void MatchLines::append_mummer(const QueryStrand& query, const Match& match,
 
 void MatchLines::append_paf(const QueryStrand& query, const Match& match,
                             const sequences::Record& record, fmt::memory_buffer& to) const {
-  const std::uint64_t begin = query.is_reverse
-                                  ? query.record->length - match.query - match.length
-                                  : match.query;
+  const std::uint64_t begin =
+      query.is_reverse ? query.record->length - match.query - match.length : match.query;
   const std::uint64_t target = match.reference - record.offset;
   constexpr int unknown_quality = 255;
   fmt::format_to(std::back_inserter(to),

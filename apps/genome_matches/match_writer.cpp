@@ -42,7 +42,7 @@ struct Task {
   std::size_t first_record = 0;
   std::size_t end_record = 0;
   std::optional<QueryRange> part;
-  bool is_reverse = false;                               // of a part
+  bool is_reverse = false;                                    // of a part
   std::shared_ptr<const std::vector<std::uint8_t>> reversed;  // letters of its strand
 
   [[nodiscard]] std::uint64_t letters() const {
@@ -94,11 +94,11 @@ class TaskSource {
     }
   }
 
-  [[nodiscard]] std::shared_ptr<const std::vector<std::uint8_t>> reversed(const QueryBatch& batch,
-                                                                          std::size_t number) const {
+  [[nodiscard]] std::shared_ptr<const std::vector<std::uint8_t>> reversed(
+      const QueryBatch& batch, std::size_t number) const {
     const sequences::Record& record = batch.text.records[number];
-    auto letters = std::make_shared<std::vector<std::uint8_t>>(reverse_complement(
-        Letters(batch.text.symbols).subspan(record.offset, record.length)));
+    auto letters = std::make_shared<std::vector<std::uint8_t>>(
+        reverse_complement(Letters(batch.text.symbols).subspan(record.offset, record.length)));
     index_.prepare_query(*letters);
     return letters;
   }
@@ -108,8 +108,8 @@ class TaskSource {
     const std::uint64_t size = batch->text.records[record].length;
     for (std::uint64_t begin = 0; begin < size; begin += task_letters)
       tasks_.push_back({batch, record, record + 1,
-                        QueryRange{begin, std::min(size, begin + task_letters)},
-                        letters != nullptr, letters});
+                        QueryRange{begin, std::min(size, begin + task_letters)}, letters != nullptr,
+                        letters});
   }
 
   const MatchIndex& index_;
@@ -230,7 +230,8 @@ class MatchWriter {
       const sequences::Record& record = task.batch->text.records[i];
       const Letters letters =
           Letters(task.batch->text.symbols).subspan(record.offset, record.length);
-      if (output_.strands != Strands::reverse) search_whole(worker, block, {&record, false, letters});
+      if (output_.strands != Strands::reverse)
+        search_whole(worker, block, {&record, false, letters});
       if (output_.strands == Strands::forward) continue;
       std::vector<std::uint8_t> reversed = reverse_complement(letters);
       index_.prepare_query(reversed);
@@ -249,8 +250,7 @@ class MatchWriter {
     if (statistics_) append_statistics(query, index_.statistics(query.letters), worker.statistics);
   }
 
-  void search_part(Worker& worker, std::uint64_t block, const QueryStrand& query,
-                   QueryRange part) {
+  void search_part(Worker& worker, std::uint64_t block, const QueryStrand& query, QueryRange part) {
     if (matches_ && part.begin == 0) lines_.append_header(query, worker.lines);
     index_.state().find(query.letters, part, [&](std::span<const Match> found) {
       if (is_unique()) {
@@ -273,10 +273,10 @@ class MatchWriter {
       worker.figures.longest = std::max(worker.figures.longest, match.length);
       if (!plot_) continue;
       const std::uint64_t begin = worker.task.batch->begin + query.record->offset;
-      worker.plotted.push_back({match.reference,
-                                begin + (query.is_reverse ? query.record->length - 1 - match.query
-                                                          : match.query),
-                                match.length, query.is_reverse});
+      worker.plotted.push_back(
+          {match.reference,
+           begin + (query.is_reverse ? query.record->length - 1 - match.query : match.query),
+           match.length, query.is_reverse});
     }
     worker.figures.matches += matches.size();
     if (worker.lines.size() + worker.plotted.size() * sizeof(PlottedMatch) < most_waiting_bytes)
@@ -322,7 +322,8 @@ class MatchWriter {
     // Each record once, with the first strand.
     if (task.part && task.is_reverse && output_.strands == Strands::both) return;
     figures_.query_letters += task.letters();
-    if (!task.part || task.part->begin == 0) figures_.queries += task.end_record - task.first_record;
+    if (!task.part || task.part->begin == 0)
+      figures_.queries += task.end_record - task.first_record;
   }
 
   /// Joins what depends on the parts before: unique matches, until all are known, and the last run.

@@ -4,10 +4,7 @@
 namespace sortie::genome_matches {
 
 QueryReader::QueryReader(std::span<const std::string> paths, std::uint64_t most_bytes)
-    : table_(options_),
-      paths_(paths),
-      most_bytes_(most_bytes),
-      buffer_(std::size_t{256} << 10) {}
+    : table_(options_), paths_(paths), most_bytes_(most_bytes), buffer_(std::size_t{256} << 10) {}
 
 sequences::Text QueryReader::next(std::uint64_t wanted) {
   while (true) {

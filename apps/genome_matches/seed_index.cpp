@@ -176,9 +176,9 @@ class SeedIndex::Search {
     const auto known = runs_.upper_bound(position);
     if (known != runs_.end() && known->second <= position) return known->first;
     const std::uint8_t* const at = reference_.data() + position;
-    const std::uint64_t end = position + 1 + common_prefix(at, at + 1, reference_.size() - position - 1);
-    const std::uint64_t begin =
-        position == 0 ? 0 : position - common_suffix(at, at + 1, position);
+    const std::uint64_t end =
+        position + 1 + common_prefix(at, at + 1, reference_.size() - position - 1);
+    const std::uint64_t begin = position == 0 ? 0 : position - common_suffix(at, at + 1, position);
     runs_.emplace(end, begin);
     return end;
   }

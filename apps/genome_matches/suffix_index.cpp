@@ -111,9 +111,8 @@ void SuffixIndex<Pos>::count_keys(std::uint64_t begin, std::uint64_t end) {
     key = (key | std::uint64_t{rank & 3} << 2 * key_length_) >> 2;
     valid = rank < 4 ? valid + 1 : 0;
     if (i >= end) continue;
-    const std::uint64_t next = valid >= key_length_
-                                   ? key + 1
-                                   : first_key_from(reference_.subspan(i), key_length_);
+    const std::uint64_t next =
+        valid >= key_length_ ? key + 1 : first_key_from(reference_.subspan(i), key_length_);
     std::atomic_ref(begins_[next]).fetch_add(1, std::memory_order_relaxed);
   }
 }
@@ -158,8 +157,8 @@ auto SuffixIndex<Pos>::longest_match(Letters query) const -> Longest {
     const std::uint64_t suffix = suffixes_[middle];
     std::uint64_t common = std::min(common_low, common_high);
     common += agree(static_cast<Pos>(suffix + common), query.subspan(common));
-    const bool is_less = common < query.size() && (suffix + common == n ||
-                                                   reference_[suffix + common] < query[common]);
+    const bool is_less = common < query.size() &&
+                         (suffix + common == n || reference_[suffix + common] < query[common]);
     (is_less ? low : high) = is_less ? middle + 1 : middle;
     (is_less ? common_low : common_high) = common;
   }
@@ -270,8 +269,7 @@ std::uint64_t SuffixIndex<Pos>::next_window(Letters query, std::uint64_t begin,
     if (i > first.entry && agree(suffixes_[i], window) < window_) break;
     if (i == first.entry + most_compared) return first_that_occurs(query, begin, at, end + 1);
     const std::uint64_t most = std::min<std::uint64_t>(at - begin, suffixes_[i]);
-    before = std::max(before,
-                      common_suffix(reference_.data() + suffixes_[i], window.data(), most));
+    before = std::max(before, common_suffix(reference_.data() + suffixes_[i], window.data(), most));
   }
   return at - before;
 }

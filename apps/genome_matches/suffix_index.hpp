@@ -68,7 +68,8 @@ class SuffixIndex {
   std::uint64_t min_length_;
   std::vector<Pos> suffixes_;
   std::uint64_t key_length_ = 0;  ///< letters of the keys of the table
-  HostArray<Pos> begins_;  ///< for each key, the first suffix that is not less; the number of suffixes
+  HostArray<Pos>
+      begins_;  ///< for each key, the first suffix that is not less; the number of suffixes
   /// Windows are the first letters of a match, as many as have a code. The filter has the bits of
   /// all windows of the reference.
   std::uint64_t window_ = 0;

@@ -129,15 +129,17 @@ struct MatchOutput {
   Strands strands = Strands::forward;
   MatchFormat format = MatchFormat::mummer;
   // Of MUMmer's format:
-  bool forward_positions = false;  ///< reverse matches by the forward position of their first letter
-  bool query_lengths = false;      ///< in the lines of queries
-  bool reference_names = false;    ///< in the lines of matches, also of a reference of one record
-  bool letters = false;            ///< a line with the letters of each match
+  bool forward_positions =
+      false;                     ///< reverse matches by the forward position of their first letter
+  bool query_lengths = false;    ///< in the lines of queries
+  bool reference_names = false;  ///< in the lines of matches, also of a reference of one record
+  bool letters = false;          ///< a line with the letters of each match
 
-  bool verify = false;          ///< MatchIndex::check() of all matches
-  std::string matches = {};     ///< path; "-": standard output; "": none
-  std::string statistics = {};  ///< lines "NAME STRAND BEGIN END LENGTH", with tabs, of StatisticsRun
-  std::string plot = {};        ///< a dot plot as SVG
+  bool verify = false;       ///< MatchIndex::check() of all matches
+  std::string matches = {};  ///< path; "-": standard output; "": none
+  std::string statistics =
+      {};                 ///< lines "NAME STRAND BEGIN END LENGTH", with tabs, of StatisticsRun
+  std::string plot = {};  ///< a dot plot as SVG
 };
 
 struct MatchFigures {

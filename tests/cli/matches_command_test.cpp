@@ -17,7 +17,8 @@ class MatchesCommand : public ProgramTest {
  protected:
   void SetUp() override {
     ProgramTest::SetUp();
-    write_file(path("r.fa"), ">r1 first\nACGTACGTTTGNNNNRYKMacggattu\n>second\nGGGGACGTACGTTTGCC\n");
+    write_file(path("r.fa"),
+               ">r1 first\nACGTACGTTTGNNNNRYKMacggattu\n>second\nGGGGACGTACGTTTGCC\n");
     write_file(path("one.fa"), ">s\nACGTACGTTTGCCGCGC\n");
     write_file(path("q.fa"), ">q1 the first\nACGTACGTTTGNNNNN\n>\n\n>q3\nAAACGTACGT\n");
   }
@@ -43,8 +44,9 @@ TEST_F(MatchesCommand, PrintsWhatMummerPrints) {
             "> \n> q3\n"
             "  r1             1         3         8\n"
             "  second         5         3         8\n");
-  EXPECT_EQ(of("r.fa", {"--min-length", "8", "--query-lengths"}),
-            "> q1  Len = 16\n  r1             1         1        15\n>   Len = 0\n> q3  Len = 10\n");
+  EXPECT_EQ(
+      of("r.fa", {"--min-length", "8", "--query-lengths"}),
+      "> q1  Len = 16\n  r1             1         1        15\n>   Len = 0\n> q3  Len = 10\n");
   EXPECT_EQ(of("r.fa", {"--min-length", "8", "--only-acgt"}), "> q1\n> \n> q3\n");
   EXPECT_EQ(of("one.fa", {"--min-length", "8", "--both-strands", "--letters"}),
             "> q1\n       1         1        11\nacgtacgtttg\n"
@@ -78,8 +80,9 @@ TEST_F(MatchesCommand, WritesFiles) {
       "> q1\n       1         1        11\n> \n> q3\n       1         3         8\n";
   EXPECT_EQ(read_file(path("out")), once + once);
   EXPECT_THAT(read_file(path("statistics")),
-              testing::StartsWith("q1\t+\t0\t11\t11\nq1\t+\t11\t12\t0\n"));
-  EXPECT_THAT(read_file(path("statistics")), HasSubstr("q3\t+\t0\t1\t1\nq3\t+\t1\t2\t3\nq3\t+\t2\t10\t8\n"));
+              testing::StartsWith("q1\t+\t0\t12\t11\nq1\t+\t12\t13\t0\n"));
+  EXPECT_THAT(read_file(path("statistics")),
+              HasSubstr("q3\t+\t0\t1\t1\nq3\t+\t1\t2\t1\nq3\t+\t2\t10\t8\n"));
   EXPECT_THAT(read_file(path("plot")), testing::StartsWith("<svg "));
   const auto report = nlohmann::json::parse(read_file(path("json")));
   EXPECT_EQ(report["figures"]["matches"], 4);
@@ -112,9 +115,11 @@ TEST_F(MatchesCommand, RefusesBadInput) {
   };
   for (const auto& [reference, query] : {std::pair("one.fa", "text"), std::pair("text", "one.fa")})
     refuse(reference, query, "expected a header that begins with '>' (FASTA) or '@' (FASTQ)");
-  for (const auto& [reference, query] : {std::pair("one.fa", "cut.gz"), std::pair("cut.gz", "one.fa")})
+  for (const auto& [reference, query] :
+       {std::pair("one.fa", "cut.gz"), std::pair("cut.gz", "one.fa")})
     refuse(reference, query, "cut.gz: ");
-  for (const auto& [reference, query] : {std::pair("one.fa", "empty"), std::pair("empty", "one.fa")})
+  for (const auto& [reference, query] :
+       {std::pair("one.fa", "empty"), std::pair("empty", "one.fa")})
     refuse(reference, query, "an empty file, expected a FASTA or FASTQ record");
   refuse("headers", "one.fa", "reference: found no letters, expected at least one");
   refuse("one.fa", "missing", "missing: cannot be opened");

@@ -15,10 +15,21 @@ using testing::StartsWith;
 using Usage = ProgramTest;
 
 TEST_F(Usage, HelpAndVersionGoToStandardOutputEverywhere) {
-  const std::vector<std::vector<std::string>> places = {
-      {},        {"spgemm"},           {"suffix-array"},   {"query"},        {"sort"},
-      {"dedup"}, {"matches"}, {"inverted-index"},   {"search"},         {"info"},         {"completion"},
-      {"bench"}, {"bench", "segsort"}, {"bench", "query"}, {"bench", "tune"}};
+  const std::vector<std::vector<std::string>> places = {{},
+                                                        {"spgemm"},
+                                                        {"suffix-array"},
+                                                        {"query"},
+                                                        {"sort"},
+                                                        {"dedup"},
+                                                        {"matches"},
+                                                        {"inverted-index"},
+                                                        {"search"},
+                                                        {"info"},
+                                                        {"completion"},
+                                                        {"bench"},
+                                                        {"bench", "segsort"},
+                                                        {"bench", "query"},
+                                                        {"bench", "tune"}};
   for (auto place : places) {
     for (const char* flag : {"-h", "--help", "-V", "--version"}) {
       std::vector<std::string> arguments = place;
@@ -68,11 +79,11 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUsage{{"matches", genome, genome, "--kind", "all"},
                    "--kind: all not in {maximal,unique-in-reference,unique}"},
         WrongUsage{{"matches", genome, genome, "--both-strands", "--reverse-only"},
-                   "--reverse-only excludes --both-strands"},
+                   "--both-strands excludes --reverse-only"},
         WrongUsage{{"matches", genome, genome, "--format", "paf", "--letters"},
                    "found --format paf with --forward-positions, --query-lengths, "
-                   "--reference-names or --letters, expected --format mummer"}, WrongUsage{{"sort"}, "IN is required"},
-        WrongUsage{{"sort", small}, "--type is required"},
+                   "--reference-names or --letters, expected --format mummer"},
+        WrongUsage{{"sort"}, "IN is required"}, WrongUsage{{"sort", small}, "--type is required"},
         WrongUsage{
             {"sort", small, "--type", "u128"},
             "key type: found \"u128\", expected one of u8, i8, u16, i16, u32, i32, f32, u64, "

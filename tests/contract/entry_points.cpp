@@ -435,7 +435,8 @@ std::vector<EntryPoint> rows_of_matches() {
                           },
                       .phases = {"index"}};
   };
-  return {row_of(Kind::maximal), row_of(Kind::unique),
+  return {row_of(Kind::maximal),
+          row_of(Kind::unique),
           {.name = "write_matches",
            .call =
                [](const Context& context) {
@@ -646,8 +647,8 @@ std::vector<EntryPoint> rows_of_suffix_arrays() {
 const std::vector<EntryPoint>& entry_points() {
   static const std::vector<EntryPoint> rows = [] {
     std::vector<EntryPoint> all = rows_of_matrices();
-    for (auto& more : {rows_of_graph_clusters(), rows_of_texts(), rows_of_matches(), rows_of_inverted_indexes(),
-                       rows_of_sorts(), rows_of_suffix_arrays()}) {
+    for (auto& more : {rows_of_graph_clusters(), rows_of_texts(), rows_of_matches(),
+                       rows_of_inverted_indexes(), rows_of_sorts(), rows_of_suffix_arrays()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     return all;

@@ -32,7 +32,7 @@ std::vector<std::uint8_t> bytes_of(const std::string& letters) {
 }
 
 std::vector<Match> matches_of(const std::vector<std::string>& reference, const std::string& query,
-                        const MatchOptions& options) {
+                              const MatchOptions& options) {
   const MatchIndex index(context(), test::text_of(reference), options);
   std::vector<std::uint8_t> letters = bytes_of(query);
   index.prepare_query(letters);
@@ -46,7 +46,8 @@ TEST(MatchIndex, KindsOfMatches) {
   const std::string query = "CACGGTCACGT";
   EXPECT_THAT(matches_of(reference, query, {.min_length = 4, .kind = Kind::maximal}),
               ElementsAre(Match{1, 4, 5}, Match{1, 12, 4}, Match{7, 0, 4}));
-  EXPECT_THAT(matches_of(reference, query, {.min_length = 4}), ElementsAre(Match{1, 4, 5}, Match{7, 0, 4}));
+  EXPECT_THAT(matches_of(reference, query, {.min_length = 4}),
+              ElementsAre(Match{1, 4, 5}, Match{7, 0, 4}));
   EXPECT_THAT(matches_of(reference, query + query, {.min_length = 4}).size(), 4u);
   EXPECT_THAT(matches_of(reference, query + "GGACGT", {.min_length = 4, .kind = Kind::unique}),
               ElementsAre(Match{1, 4, 5}));
@@ -95,7 +96,8 @@ TEST(MatchIndex, EqualsTheDefinition) {
     std::vector<std::uint64_t> lengths;
     const std::vector<StatisticsRun> runs = index.statistics(letters);
     for (const StatisticsRun& run : runs)
-      for (std::uint64_t i = run.begin; i < run.end; ++i) lengths.push_back(run.length - (i - run.begin));
+      for (std::uint64_t i = run.begin; i < run.end; ++i)
+        lengths.push_back(run.length - (i - run.begin));
     ASSERT_EQ(lengths, test::statistics_by_definition(reference, query, options.only_acgt));
 
     std::vector<Match> joined;
@@ -151,8 +153,9 @@ TEST(MatchIndex, RefusesBadArguments) {
          "matches: found the backend cuda, expected host");
   other = context();
   other.memory_budget = 10;
-  refuse(other, {"ACGT"}, {}, ErrorKind::out_of_memory,
-         "out of memory: the index of the reference needs 44 B (44 bytes), 10 B (10 bytes) are free");
+  refuse(
+      other, {"ACGT"}, {}, ErrorKind::out_of_memory,
+      "out of memory: the index of the reference needs 44 B (44 bytes), 10 B (10 bytes) are free");
 }
 
 TEST(MatchIndex, ChecksMatches) {
@@ -177,8 +180,9 @@ TEST(ReverseComplement, KnowsCodesOfDna) {
 TEST(Kind, HasNames) {
   for (const Kind kind : {Kind::maximal, Kind::unique_in_reference, Kind::unique})
     EXPECT_EQ(parse_kind(name(kind)), kind);
-  sortie::test::expect_error([] { (void)parse_kind("all"); }, ErrorKind::usage,
-                             "kind: found \"all\", expected maximal, unique-in-reference or unique");
+  sortie::test::expect_error(
+      [] { (void)parse_kind("all"); }, ErrorKind::usage,
+      "kind: found \"all\", expected maximal, unique-in-reference or unique");
 }
 
 }  // namespace

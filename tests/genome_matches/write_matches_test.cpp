@@ -49,11 +49,12 @@ class WriteMatches : public testing::Test {
                                 bool verify = true) {
     HostContext several = context();
     several.threads = threads;
-    const MatchOutput output{.strands = Strands::both,
-                             .verify = verify,
-                             .matches = folder.path("matches"),
-                             .statistics = index.options().statistics ? folder.path("statistics") : "",
-                             .plot = verify ? folder.path("plot") : ""};
+    const MatchOutput output{
+        .strands = Strands::both,
+        .verify = verify,
+        .matches = folder.path("matches"),
+        .statistics = index.options().statistics ? folder.path("statistics") : "",
+        .plot = verify ? folder.path("plot") : ""};
     Results results;
     results.figures = write_matches(several, index, std::vector{queries}, output);
     results.matches = content_of(output.matches);
@@ -76,8 +77,8 @@ class WriteMatches : public testing::Test {
         const std::span<const std::uint8_t> query = is_reverse ? reversed : forward;
         results.matches += fmt::format("> {}{}\n", record.name, is_reverse ? " Reverse" : "");
         for (const Match& match : index.find(query)) {
-          results.matches += fmt::format("{:8}  {:8}  {:8}\n", match.reference + 1, match.query + 1,
-                                         match.length);
+          results.matches +=
+              fmt::format("{:8}  {:8}  {:8}\n", match.reference + 1, match.query + 1, match.length);
           ++results.figures.matches;
           results.figures.longest = std::max(results.figures.longest, match.length);
         }
@@ -100,8 +101,8 @@ TEST_F(WriteMatches, EqualsMatchIndexForEveryRecord) {
   std::string text = fmt::format(">large\n{}\n", mutated(random, reference));
   for (int i = 0; i < 500; ++i) {
     const std::uint64_t begin = random.below(reference.size());
-    text += fmt::format(">q{}\n{}\n", i,
-                        mutated(random, reference.substr(begin, random.below(300))));
+    text +=
+        fmt::format(">q{}\n{}\n", i, mutated(random, reference.substr(begin, random.below(300))));
   }
   const std::string queries = folder.write("queries.fa", text);
   for (const Kind kind : {Kind::maximal, Kind::unique_in_reference, Kind::unique}) {
@@ -153,9 +154,9 @@ TEST_F(WriteMatches, LimitsTheMemoryOfQueries) {
   const MatchIndex index(context(), test::text_of({letters_of(random, 100)}), {});
   HostContext small = context();
   small.memory_budget = 2'000'000;
-  sortie::test::expect_error(
-      [&] { (void)write_matches(small, index, std::vector{queries}, {}); },
-      ErrorKind::out_of_memory, HasSubstr("queries.fa: out of memory: the text needs"));
+  sortie::test::expect_error([&] { (void)write_matches(small, index, std::vector{queries}, {}); },
+                             ErrorKind::out_of_memory,
+                             HasSubstr("queries.fa: out of memory: the text needs"));
 }
 
 TEST(QueryReader, ReadsTheRecordsOfSeveralFiles) {
@@ -168,17 +169,19 @@ TEST(QueryReader, ReadsTheRecordsOfSeveralFiles) {
     fasta += fmt::format(">{} x\n\n{}\n", i, letters);
     fastq += fmt::format("@{}\n{}\n+\n{}\n", i, letters, std::string(letters.size(), '@'));
   }
-  const std::vector<std::string> paths{folder.write("a.fa", fasta + ">\n" + std::string(400'000, 'c')),
-                                       folder.write("b.fq", fastq)};
+  const std::vector<std::string> paths{
+      folder.write("a.fa", fasta + ">\n" + std::string(400'000, 'c')), folder.write("b.fq", fastq)};
   for (const std::uint64_t wanted : {1, 100'000, 10'000'000}) {
     QueryReader reader(paths, std::numeric_limits<std::uint64_t>::max());
     std::vector<std::string> found;
-    for (sequences::Text text = reader.next(wanted); !text.records.empty(); text = reader.next(wanted))
+    for (sequences::Text text = reader.next(wanted); !text.records.empty();
+         text = reader.next(wanted))
       for (const sequences::Record& record : text.records)
-        found.push_back(record.name + ' ' +
-                        std::string(text.symbols.begin() + static_cast<std::ptrdiff_t>(record.offset),
-                                    text.symbols.begin() +
-                                        static_cast<std::ptrdiff_t>(record.offset + record.length)));
+        found.push_back(
+            record.name + ' ' +
+            std::string(
+                text.symbols.begin() + static_cast<std::ptrdiff_t>(record.offset),
+                text.symbols.begin() + static_cast<std::ptrdiff_t>(record.offset + record.length)));
     std::vector<std::string> all;
     for (const std::string& path : paths) {
       const sequences::Text text = sequences::read_fasta(context(), path);
