@@ -18,9 +18,9 @@ struct PlottedMatch {
   bool is_reverse = false;  ///< the query positions descend
 };
 
-/// A dot plot of any number of matches: a raster of bits, at most 1000 columns for the reference and
-/// 2048 rows for the queries, whose letters are not known in advance. A row stands for 2^i letters;
-/// i grows by one, and pairs of rows are joined, when there are too many rows.
+/// A dot plot of any number of matches: a raster of bits, at most 1000 columns for the reference
+/// and 2048 rows for the queries, whose letters are not known in advance. A row stands for 2^i
+/// letters; i grows by one, and pairs of rows are joined, when there are too many rows.
 class DotPlot {
  public:
   /// \param reference  must outlive the plot

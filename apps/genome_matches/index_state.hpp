@@ -23,8 +23,8 @@ struct MatchIndex::State {
   std::optional<SuffixIndex<std::uint32_t>> suffixes;
   std::optional<SuffixIndex<std::uint64_t>> wide_suffixes;
 
-  /// Matches that begin within a range of the query, ascending, a part at a time. Kind::unique: those
-  /// that are unique in the reference, since the others depend on the whole query.
+  /// Matches that begin within a range of the query, ascending, a part at a time. Kind::unique:
+  /// those that are unique in the reference, since the others depend on the whole query.
   void find(Letters query, QueryRange range, const SeedIndex::Use& use) const;
   /// Appends to `runs`.
   void find_statistics(Letters query, QueryRange range, std::vector<StatisticsRun>& runs) const;

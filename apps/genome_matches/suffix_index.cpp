@@ -53,8 +53,9 @@ constexpr std::array<std::uint8_t, 256> ranks = [] {
 // Beyond it, occurrences of a window are not compared one by one.
 constexpr std::uint64_t most_compared = 16;
 
-/// The first key that is not less than a suffix: the key of its first letters, or, if another letter
-/// is among these, the next key after those that begin with the letters before it and are less.
+/// The first key that is not less than a suffix: the key of its first letters, or, if another
+/// letter is among these, the next key after those that begin with the letters before it and are
+/// less.
 [[nodiscard]] std::uint64_t first_key_from(Letters suffix, std::uint64_t length) {
   constexpr std::uint8_t acgt[] = {'A', 'C', 'G', 'T'};
   std::uint64_t key = 0;
@@ -202,7 +203,8 @@ std::uint64_t SuffixIndex<Pos>::first_that_occurs(Letters query, std::uint64_t f
   return last;
 }
 
-/// The first position after `begin` whose longest match ends after `end`, where that of `begin` does.
+/// The first position after `begin` whose longest match ends after `end`, where that of `begin`
+/// does.
 template <class Pos>
 std::uint64_t SuffixIndex<Pos>::next_begin(Letters query, std::uint64_t begin,
                                            std::uint64_t end) const {
@@ -251,8 +253,8 @@ void SuffixIndex<Pos>::find_unique(Letters query, QueryRange range,
   }
 }
 
-/// A position from which the next match of at least a window can begin, where the longest match from
-/// `begin` on ends at `end`.
+/// A position from which the next match of at least a window can begin, where the longest match
+/// from `begin` on ends at `end`.
 template <class Pos>
 std::uint64_t SuffixIndex<Pos>::next_window(Letters query, std::uint64_t begin,
                                             std::uint64_t end) const {

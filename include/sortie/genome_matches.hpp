@@ -75,8 +75,8 @@ class SORTIE_API MatchIndex {
   /// \throws Error (unavailable)  the backend is not the host
   /// \throws Error (out_of_memory)
   /// Complexity: O(n) for n letters, and what suffix_array::build() and sort() take.
-  /// Memory: 8 to 16 bytes for each s-th letter; with a suffix array 4 bytes per letter (8 from 2^32
-  /// letters on) and up to 96 MiB, while it is built as suffix_array::build().
+  /// Memory: 12 to 16 bytes for each s-th letter; with a suffix array 5 to 6 bytes per letter (9 to
+  /// 10 from 2^32 letters on) and up to 64 MiB (128), while it is built as suffix_array::build().
   /// Source: Khan, Bloom, Kruglyak, Singh: sparseMEM (Bioinformatics 2009); Grabowski, Bieniecki:
   /// copMEM (Bioinformatics 2019), sampled k-mers; Kurtz et al.: MUMmer 3 (Genome Biology 2004).
   MatchIndex(const Context& context, sequences::Text reference, const MatchOptions& options);
@@ -157,8 +157,8 @@ struct MatchFigures {
 /// Matches of a query and strand are in ascending order of their positions in that strand, then of
 /// those in the reference. The output does not depend on the number of threads.
 ///
-/// \param context  threads: any number; memory budget: of the queries in memory; progress "matches",
-///                 in letters of queries; report: phase "matches"
+/// \param context  threads: any number; memory budget: of the queries in memory; progress
+///                 "matches", in letters of queries; report: phase "matches"
 /// \throws Error (input) as read_fasta(); (output); (check) with `verify`
 /// Memory: the largest record (twice for both strands), and a few MiB for each thread; for unique
 /// matches 24 bytes for each match of a record that is unique in the reference.
