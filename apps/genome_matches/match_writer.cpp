@@ -178,10 +178,11 @@ class MatchWriter {
     run_blocks(static_cast<int>(workers_.size()), steps);
     report_progress(context_, "matches", figures_.query_letters, figures_.query_letters);
     if (plot_) plot_file_->write(plot_->to_svg());
-    for (auto* file : {&matches_, &statistics_, &plot_file_})
-      if (*file) (*file)->prepare();
-    for (auto* file : {&matches_, &statistics_, &plot_file_})
-      if (*file) (*file)->commit();
+    // All bytes are written before the first file gets a name: a process that is killed by then
+    // leaves nothing behind.
+    for (const auto step : {&WholeFile::flush, &WholeFile::prepare, &WholeFile::commit})
+      for (auto* file : {&matches_, &statistics_, &plot_file_})
+        if (*file) ((**file).*step)();
     return figures_;
   }
 
