@@ -75,7 +75,8 @@ TEST_F(MatchesCommand, WritesFiles) {
                              path("statistics"), "--plot", path("plot"), "--json", path("json")});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out, "");
-  EXPECT_THAT(result.err, HasSubstr("4 matches of 6 queries with 52 letters, the longest of 11; index "));
+  EXPECT_THAT(result.err,
+              HasSubstr("4 matches of 6 queries with 52 letters, the longest of 11; index "));
   const std::string once =
       "> q1\n       1         1        11\n> \n> q3\n       1         3         8\n";
   EXPECT_EQ(read_file(path("out")), once + once);
