@@ -29,7 +29,7 @@ if(SORTIE_HELP2MAN)
   set(SORTIE_MANUAL "by ${SORTIE_HELP2MAN}")
   set(SORTIE_MANUAL_PAGES sortie)
   # Those of the program; a test compares them with its help.
-  foreach(subcommand IN ITEMS spgemm cluster suffix-array query sort dedup index inverted-index kmers search info completion)
+  foreach(subcommand IN ITEMS spgemm cluster suffix-array query sort dedup matches index inverted-index kmers search info completion)
     list(APPEND SORTIE_MANUAL_PAGES sortie-${subcommand})
   endforeach()
   foreach(page IN LISTS SORTIE_MANUAL_PAGES)

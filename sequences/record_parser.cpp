@@ -169,6 +169,24 @@ void RecordParser::take_symbols(std::uint64_t overlap, std::vector<std::uint8_t>
   if (text_.records.size() > 1) text_.records.erase(text_.records.begin(), text_.records.end() - 1);
 }
 
+Text RecordParser::take_records() {
+  Text complete;
+  const std::uint64_t count = complete_symbols();
+  if (count == 0) return complete;
+  std::vector<std::uint8_t> rest(text_.symbols.begin() + static_cast<std::ptrdiff_t>(count),
+                                 text_.symbols.begin() + static_cast<std::ptrdiff_t>(held()));
+  complete.symbols = std::exchange(text_.symbols, std::move(rest));
+  complete.symbols.resize(count - 1);  // without the separator
+  Record last = std::move(text_.records.back());
+  text_.records.pop_back();
+  complete.records = std::exchange(text_.records, {});
+  last.offset = 0;
+  text_.records.push_back(std::move(last));
+  size_ -= count;
+  line_start_ -= std::min(line_start_, count);
+  return complete;
+}
+
 /// Checks that the text may hold `size` symbols.
 void RecordParser::require(std::uint64_t size) const {
   const std::uint64_t copied = size > text_.symbols.capacity() ? text_.symbols.size() : 0;

@@ -41,6 +41,13 @@ class RecordParser {
   /// symbols are also the first ones of the next call. Replaces the content of `to`.
   void take_symbols(std::uint64_t overlap, std::vector<std::uint8_t>& to);
 
+  /// Symbols of the records that are complete: all but the last one.
+  [[nodiscard]] std::uint64_t complete_symbols() const {
+    return text_.records.empty() ? 0 : text_.records.back().offset;
+  }
+  /// Moves the complete records out of the text. \pre take_blocks() is not used
+  [[nodiscard]] Text take_records();
+
   /// Ends the last record and returns the text, without the symbols that were taken. A carriage return at the very end is dropped.
   /// \throws Error (input) no record, or an incomplete record
   [[nodiscard]] Text finish();

@@ -187,6 +187,7 @@ template <class Options>
 [[nodiscard]] Command add_cluster_command(CLI::App& program);
 [[nodiscard]] Command add_dedup_command(CLI::App& program);
 [[nodiscard]] Command add_genome_index_command(CLI::App& program);
+[[nodiscard]] Command add_matches_command(CLI::App& program);
 [[nodiscard]] Command add_inverted_index_command(CLI::App& program);
 [[nodiscard]] Command add_kmers_command(CLI::App& program);
 [[nodiscard]] Command add_search_command(CLI::App& program);

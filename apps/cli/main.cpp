@@ -152,6 +152,7 @@ std::vector<Command> add_commands(CLI::App& program) {
   commands.push_back(add_sort_command(program));
   commands.push_back(add_cluster_command(program));
   commands.push_back(add_dedup_command(program));
+  commands.push_back(add_matches_command(program));
   commands.push_back(add_genome_index_command(program));
   commands.push_back(add_inverted_index_command(program));
   commands.push_back(add_kmers_command(program));

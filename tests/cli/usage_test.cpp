@@ -23,8 +23,8 @@ TEST_F(Usage, HelpAndVersionGoToStandardOutputEverywhere) {
                                                         {"dedup"},
                                                         {"index"},
                                                         {"inverted-index"},
-                                                        {"inverted-index"},
                                                         {"kmers"},
+                                                        {"matches"},
                                                         {"search"},
                                                         {"info"},
                                                         {"completion"},
@@ -71,8 +71,21 @@ INSTANTIATE_TEST_SUITE_P(
     All, WrongUsages,
     testing::Values(
         WrongUsage{{"bench"}, "A subcommand is required"}, WrongUsage{{"spgemm"}, "A is required"},
-        WrongUsage{{"suffix-array"}, "INPUT is required"}, WrongUsage{{"sort"}, "IN is required"},
-        WrongUsage{{"sort", small}, "--type is required"},
+        WrongUsage{{"suffix-array"}, "INPUT is required"},
+        WrongUsage{{"matches"}, "REFERENCE is required"},
+        WrongUsage{{"matches", genome}, "QUERY is required"},
+        WrongUsage{{"matches", "-", "-"},
+                   "found standard input twice, expected at most one file from it"},
+        WrongUsage{{"matches", genome, genome, "--min-length", "0"},
+                   "--min-length: Value 0 not in range 1 to 4294967296"},
+        WrongUsage{{"matches", genome, genome, "--kind", "all"},
+                   "--kind: all not in {maximal,unique-in-reference,unique}"},
+        WrongUsage{{"matches", genome, genome, "--both-strands", "--reverse-only"},
+                   "--both-strands excludes --reverse-only"},
+        WrongUsage{{"matches", genome, genome, "--format", "paf", "--letters"},
+                   "found --format paf with --forward-positions, --query-lengths, "
+                   "--reference-names or --letters, expected --format mummer"},
+        WrongUsage{{"sort"}, "IN is required"}, WrongUsage{{"sort", small}, "--type is required"},
         WrongUsage{
             {"sort", small, "--type", "u128"},
             "key type: found \"u128\", expected one of u8, i8, u16, i16, u32, i32, f32, u64, "
