@@ -39,6 +39,7 @@ FileSortRequest request_of(const std::string& key, const std::string& value,
   FileSortRequest job;
   job.format = sorting::parse_record_format(key, value);
   job.output = output;
+  job.options.devices = 1;  // several devices are not its work
   return job;
 }
 

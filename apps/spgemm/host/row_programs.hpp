@@ -398,7 +398,11 @@ class RowPrograms {
               const std::vector<std::uint32_t>& patterns,
               const std::vector<std::int64_t>& offsets) {
     resize_for_overwrite(program_of_, r.rows);
-    const EqualShares shares{static_cast<std::uint64_t>(r.rows), worker_threads()};
+    // Each share finds the programs of its rows anew.
+    constexpr std::uint64_t least_rows = 256;
+    const auto rows = static_cast<std::uint64_t>(r.rows);
+    const EqualShares shares{rows,
+                             std::min<std::uint64_t>(worker_threads(), rows / least_rows + 1)};
     std::vector<Part> parts(shares.count);
     const Operands operands{r, a, p};
     for_each_task(shares.count, [&](std::uint64_t number) {

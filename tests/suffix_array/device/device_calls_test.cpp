@@ -97,7 +97,12 @@ class Operands {
  public:
   /// Allocates on the current device.
   Operands(const Case<Index>& content, cudaStream_t stream)
-      : stream_(stream),
+      : device_([] {
+          int device = 0;
+          check_cuda(cudaGetDevice(&device));
+          return device;
+        }()),
+        stream_(stream),
         symbols_(content.text.symbols, stream),
         separators_(content.text.separators, stream),
         suffixes_(content.suffixes, stream),
@@ -108,6 +113,7 @@ class Operands {
   /// Puts a delay on the stream, and only then the copies of the operands. Work that is not ordered
   /// on the stream sees zeros.
   void arrive_late() {
+    const CurrentDevice its_own(device_);
     for_each([](auto& array) { array.clear(); });
     check_cuda(cudaStreamSynchronize(stream_));
     const auto sleep = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
@@ -132,6 +138,7 @@ class Operands {
     function(pattern_begins_);
   }
 
+  int device_;
   cudaStream_t stream_;
   LateArray<std::uint8_t> symbols_;
   LateArray<std::uint64_t> separators_;
@@ -142,7 +149,8 @@ class Operands {
 };
 
 template <class T>
-std::vector<T> to_host(const DeviceBuffer<T>& buffer) {
+std::vector<T> to_host(const Context& context, const DeviceBuffer<T>& buffer) {
+  const CurrentDevice its_own(context.device);
   std::vector<T> host(buffer.size());
   buffer.copy_to(host);
   check_cuda(cudaStreamSynchronize(buffer.stream()));
@@ -157,29 +165,30 @@ void expect_right_results(const Context& context, const Case<Index>& expected,
   const std::span<const Index> suffixes = operands.suffixes();
   const PatternView patterns = operands.patterns();
   operands.arrive_late();
-  EXPECT_EQ(to_host(build_on_device<Index>(context, text, stream)), expected.suffixes);
+  EXPECT_EQ(to_host(context, build_on_device<Index>(context, text, stream)), expected.suffixes);
   operands.arrive_late();
   EXPECT_NO_THROW(check_on_device<Index>(context, text, suffixes, stream));
   operands.arrive_late();
-  EXPECT_EQ(to_host(inverse_on_device<Index>(context, suffixes, stream)), expected.inverse);
+  EXPECT_EQ(to_host(context, inverse_on_device<Index>(context, suffixes, stream)),
+            expected.inverse);
   operands.arrive_late();
-  EXPECT_EQ(to_host(burrows_wheeler_on_device<Index>(context, text, suffixes, stream)),
+  EXPECT_EQ(to_host(context, burrows_wheeler_on_device<Index>(context, text, suffixes, stream)),
             expected.transform);
   operands.arrive_late();
-  EXPECT_EQ(to_host(lcp_on_device<Index>(context, text, suffixes, stream)), expected.lcp);
+  EXPECT_EQ(to_host(context, lcp_on_device<Index>(context, text, suffixes, stream)), expected.lcp);
   operands.arrive_late();
-  EXPECT_EQ(
-      to_host(documents_on_device<Index>(context, suffixes, operands.record_begins(), stream)),
-      expected.documents);
+  EXPECT_EQ(to_host(context, documents_on_device<Index>(context, suffixes, operands.record_begins(),
+                                                        stream)),
+            expected.documents);
   operands.arrive_late();
-  EXPECT_EQ(to_host(find_on_device<Index>(context, text, suffixes, patterns, stream)),
+  EXPECT_EQ(to_host(context, find_on_device<Index>(context, text, suffixes, patterns, stream)),
             expected.found.ranges);
   operands.arrive_late();
   const DeviceOccurrences<Index> found =
       locate_on_device<Index>(context, text, suffixes, patterns, expected.most_hits, stream);
-  EXPECT_EQ(to_host(found.ranges), expected.found.ranges);
-  EXPECT_EQ(to_host(found.begins), expected.found.begins);
-  EXPECT_EQ(to_host(found.positions), expected.found.positions);
+  EXPECT_EQ(to_host(context, found.ranges), expected.found.ranges);
+  EXPECT_EQ(to_host(context, found.begins), expected.found.begins);
+  EXPECT_EQ(to_host(context, found.positions), expected.found.positions);
 }
 
 TYPED_TEST(DeviceCalls, AreOrderedOnTheStreamThatIsGiven) {
