@@ -339,13 +339,21 @@ class Pass {
     return size && *size <= stream_.block_bytes / small_files_of_block;
   }
 
+  /// Threads that decompress a file, which takes memory beside the blocks.
+  [[nodiscard]] int decoders_of_file() const {
+    constexpr int most = 8;
+    return stream_.context.memory_budget != 0
+               ? 1
+               : std::clamp(stream_.workers / stream_.files_ahead, 1, most);
+  }
+
   /// Opens the next files, as far as they are read in parts.
   void open_files() {
     while (next_file_ < stream_.files.size() &&
            open_.size() < static_cast<std::size_t>(stream_.files_ahead) && !is_small(next_file_)) {
-      open_.push_back(std::make_unique<ContentReader>(path(next_file_), stream_.options,
-                                                      stream_.block_bytes, memory_,
-                                                      stream_.workers > 1 ? blocks_ahead : 0));
+      open_.push_back(std::make_unique<ContentReader>(
+          path(next_file_), stream_.options, stream_.block_bytes, memory_,
+          stream_.workers > 1 ? blocks_ahead : 0, decoders_of_file()));
       ++next_file_;
     }
   }
