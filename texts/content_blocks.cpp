@@ -85,11 +85,11 @@ bool is_named_jsonl(std::string_view path) {
 }
 
 FileContent::FileContent(const std::string& path, const CorpusOptions& options,
-                         std::size_t block_bytes, BlockMemory& memory)
+                         std::size_t block_bytes, BlockMemory& memory, int decoders)
     : path_(path),
       options_(options),
       block_bytes_(block_bytes),
-      source_(path),
+      source_(path, ByteSource::Content::any, 1, decoders),
       ahead_(memory),
       format_(find_format()),
       begins_(read_begins()) {}
@@ -267,7 +267,8 @@ struct ContentReader::State {
 };
 
 ContentReader::ContentReader(const std::string& path, const CorpusOptions& options,
-                             std::size_t block_bytes, BlockMemory& memory, int blocks_ahead)
+                             std::size_t block_bytes, BlockMemory& memory, int blocks_ahead,
+                             int decoders)
     : state_(new State{path,
                        options,
                        block_bytes,
@@ -283,7 +284,7 @@ ContentReader::ContentReader(const std::string& path, const CorpusOptions& optio
                        {}}) {
   State& state = *state_;
   try {
-    state.file = std::make_unique<FileContent>(path, options, block_bytes, memory);
+    state.file = std::make_unique<FileContent>(path, options, block_bytes, memory, decoders);
   } catch (...) {
     state.fault = std::current_exception();
     return;

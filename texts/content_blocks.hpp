@@ -84,9 +84,10 @@ struct ContentBlock {
 /// lines; plain files, if at all, between characters.
 class FileContent {
  public:
+  /// \param decoders  as those of ByteSource
   /// \throws Error as ByteSource
   FileContent(const std::string& path, const CorpusOptions& options, std::size_t block_bytes,
-              BlockMemory& memory);
+              BlockMemory& memory, int decoders = 1);
 
   [[nodiscard]] Format format() const { return format_; }
   [[nodiscard]] const ByteSource& source() const { return source_; }
@@ -122,7 +123,7 @@ class ContentReader {
   /// Does not throw what FileContent does; next() does.
   /// \param blocks_ahead  most blocks that are read ahead; 0: none, without a thread
   ContentReader(const std::string& path, const CorpusOptions& options, std::size_t block_bytes,
-                BlockMemory& memory, int blocks_ahead);
+                BlockMemory& memory, int blocks_ahead, int decoders);
   ~ContentReader();
   ContentReader(const ContentReader&) = delete;
   ContentReader& operator=(const ContentReader&) = delete;

@@ -94,6 +94,26 @@ class WorkerBlock {
     own_.reset();
   }
 
+  /// Copies the block, which the caller has placed, for later passes.
+  void keep() const {
+    to_keep->bytes.reset(new (std::nothrow) char[content.size]);
+    if (to_keep->bytes != nullptr)
+      std::copy_n(content.bytes.data(), content.size, to_keep->bytes.get());
+  }
+  /// Takes the block of an earlier pass.
+  void restore(const KeptBlock& kept, const std::string& path) {
+    content.bytes.reserve(kept.size + json_padding, 0, path);
+    std::copy_n(kept.bytes.get(), kept.size, content.bytes.data());
+    content.size = kept.size;
+    content.offset = kept.offset;
+    content.begins = kept.begins;
+    content.is_first = kept.is_first;
+    content.is_last = kept.is_last;
+    format = kept.format;
+    compression = kept.compression;
+    file_bytes = kept.file_bytes;
+  }
+
   void set_file(const FileContent& file) {
     format = file.format();
     compression = compression_of(file.source().encoding());
@@ -118,6 +138,7 @@ class WorkerBlock {
 
   int file = 0;
   bool is_opened = false;  ///< false: a small file, to be read as a whole
+  KeptBlock* to_keep = nullptr;
   ContentBlock content;
   Format format = Format::plain;
   Compression compression = Compression::none;
@@ -278,26 +299,32 @@ class Pass {
 
   void run() {
     PhaseTimer timer(stream_.context, "read corpus");
-    run_blocks(stream_.workers,
-               {.take = [&](int worker, std::uint64_t) { return take(*blocks_[worker]); },
-                .work =
-                    [&](int worker, std::uint64_t number) {
-                      work(*blocks_[worker], number);
-                      if (steps_.work && !blocks_[worker]->fault)
-                        steps_.work(worker, blocks_[worker]->parsed);
-                    },
-                .pass =
-                    [&](int worker, std::uint64_t number) {
-                      place(*blocks_[worker], number);
-                      if (steps_.pass) steps_.pass(worker, blocks_[worker]->parsed);
-                      if (blocks_[worker]->content.is_last) end_file();
-                      // Callbacks belong to the calling thread.
-                      if (worker == 0) report();
-                    },
-                .finish =
-                    [&](int worker, std::uint64_t) {
-                      if (steps_.finish) steps_.finish(worker, blocks_[worker]->parsed);
-                    }});
+    run_blocks(
+        stream_.workers,
+        {.take = [&](int worker, std::uint64_t number) { return take(*blocks_[worker], number); },
+         .work =
+             [&](int worker, std::uint64_t number) {
+               work(*blocks_[worker], number);
+               if (steps_.work && !blocks_[worker]->fault)
+                 steps_.work(worker, blocks_[worker]->parsed);
+             },
+         .pass =
+             [&](int worker, std::uint64_t number) {
+               place(*blocks_[worker], number);
+               if (steps_.pass) steps_.pass(worker, blocks_[worker]->parsed);
+               if (blocks_[worker]->content.is_last) end_file();
+               // Callbacks belong to the calling thread.
+               if (worker == 0) report();
+             },
+         .finish =
+             [&](int worker, std::uint64_t) {
+               if (steps_.finish) steps_.finish(worker, blocks_[worker]->parsed);
+               if (blocks_[worker]->to_keep != nullptr) blocks_[worker]->keep();
+             }});
+    const bool all_kept = keeps_ && std::ranges::all_of(stream_.kept, [](const KeptBlock& kept) {
+                            return kept.size == 0 || kept.bytes != nullptr;
+                          });
+    if (!stream_.has_passed && !all_kept) stream_.kept.clear();
     report_progress(stream_.context, "read corpus", content_, content_);
     timer.set_bytes(content_);
     stream_.documents = documents_;
@@ -312,18 +339,31 @@ class Pass {
     return size && *size <= stream_.block_bytes / small_files_of_block;
   }
 
+  /// Threads that decompress a file, which takes memory beside the blocks.
+  [[nodiscard]] int decoders_of_file() const {
+    constexpr int most = 8;
+    return stream_.context.memory_budget != 0
+               ? 1
+               : std::clamp(stream_.workers / stream_.files_ahead, 1, most);
+  }
+
   /// Opens the next files, as far as they are read in parts.
   void open_files() {
     while (next_file_ < stream_.files.size() &&
            open_.size() < static_cast<std::size_t>(stream_.files_ahead) && !is_small(next_file_)) {
-      open_.push_back(std::make_unique<ContentReader>(path(next_file_), stream_.options,
-                                                      stream_.block_bytes, memory_,
-                                                      stream_.workers > 1 ? blocks_ahead : 0));
+      open_.push_back(std::make_unique<ContentReader>(
+          path(next_file_), stream_.options, stream_.block_bytes, memory_,
+          stream_.workers > 1 ? blocks_ahead : 0, decoders_of_file()));
       ++next_file_;
     }
   }
 
-  bool take(WorkerBlock& block) {
+  bool take(WorkerBlock& block, std::uint64_t number) {
+    if (!stream_.kept.empty() && stream_.has_passed) {
+      if (number == stream_.kept.size()) return false;
+      block.file = stream_.kept[number].file;
+      return true;
+    }
     open_files();
     block.is_opened = !open_.empty();
     if (!block.is_opened) {
@@ -340,7 +380,11 @@ class Pass {
 
   void work(WorkerBlock& block, std::uint64_t number) const {
     const auto file = static_cast<std::size_t>(block.file);
-    if (!block.is_opened) block.read_whole(path(file));
+    if (!stream_.kept.empty() && stream_.has_passed) {
+      block.restore(stream_.kept[number], path(file));
+    } else if (!block.is_opened) {
+      block.read_whole(path(file));
+    }
     block.parse(path(file));
     ParsedBlock& parsed = block.parsed;
     parsed.content = block.content.view();
@@ -369,9 +413,11 @@ class Pass {
   void place(WorkerBlock& block, std::uint64_t number) {
     if (block.content.is_first) start_file(block);
     const BlockBegin begin = {documents_, text_bytes_, line_ends_};
+    block.to_keep = nullptr;
     if (!stream_.has_passed) {
       stream_.blocks.push_back(begin);
       set_begin(block, begin);
+      plan_to_keep(block);
     } else if (number >= stream_.blocks.size() || stream_.blocks[number] != begin) {
       throw changed("other documents");
     }
@@ -394,6 +440,18 @@ class Pass {
     now_.content_bytes += block.content.size;
     content_ += block.content.size;
     checksum_->extend(block.content.view());
+  }
+
+  /// Lets the block be kept, unless blocks before could not be.
+  void plan_to_keep(WorkerBlock& block) {
+    kept_bytes_ += block.content.size;
+    keeps_ = keeps_ && block.compression != Compression::none && kept_bytes_ <= stream_.most_kept;
+    if (!keeps_) return;
+    const ContentBlock& content = block.content;
+    block.to_keep = &stream_.kept.emplace_back();
+    *block.to_keep = {nullptr,           content.size,    content.offset, content.begins,
+                      content.is_first,  content.is_last, block.file,     block.format,
+                      block.compression, block.file_bytes};
   }
 
   void start_file(const WorkerBlock& block) {
@@ -454,6 +512,8 @@ class Pass {
   std::size_t next_file_ = 0;  ///< that is not opened
 
   // Used by `pass`.
+  bool keeps_ = true;
+  std::uint64_t kept_bytes_ = 0;
   std::size_t file_ = 0;
   CorpusFile now_;  ///< the file so far
   std::optional<StreamChecksum> checksum_;
@@ -492,6 +552,7 @@ CorpusStream::State::State(const HostContext& settings, std::span<const std::str
       static_cast<std::uint64_t>(blocks_of_worker * workers + blocks_of_file_ahead * files_ahead);
   block_bytes = static_cast<std::size_t>(
       std::clamp<std::uint64_t>(limit / blocks_held, least_block_bytes, options.block_bytes));
+  if (options.keep_content && settings.memory_budget == 0) most_kept = limit / 8;
 }
 
 void CorpusStream::State::use(const HostContext& settings) {
@@ -509,7 +570,10 @@ void CorpusStream::State::pass(const ParsedSteps& steps) {
                   fmt::format("{}: found a pipe, expected a file, since the corpus is read twice",
                               file.path == "-" ? "<stdin>" : file.path));
   }
-  if (!has_passed) blocks.clear();
+  if (!has_passed) {
+    blocks.clear();
+    kept.clear();
+  }
   Pass(*this, steps).run();
   has_passed = true;
 }

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -41,6 +43,20 @@ struct BlockBegin {
   friend bool operator==(const BlockBegin&, const BlockBegin&) = default;
 };
 
+/// A block of a compressed file that is kept for later passes.
+struct KeptBlock {
+  std::unique_ptr<char[]> bytes;
+  std::size_t size = 0;
+  std::uint64_t offset = 0;
+  std::shared_ptr<const DocumentBegins> begins;
+  bool is_first = false;
+  bool is_last = false;
+  int file = 0;
+  Format format = Format::plain;
+  Compression compression = Compression::none;
+  std::uint64_t file_bytes = 0;
+};
+
 /// The passes of a CorpusStream.
 ///
 /// | thread                            | work of a block                                          |
@@ -61,11 +77,13 @@ struct CorpusStream::State {
   CorpusOptions options;
   std::vector<CorpusFile> files;
   int workers;
-  int files_ahead;          ///< files that are open at the same time
-  std::uint64_t limit;      ///< bytes of blocks
-  std::size_t block_bytes;  ///< options.block_bytes, or less
+  int files_ahead;              ///< files that are open at the same time
+  std::uint64_t limit;          ///< bytes of blocks
+  std::size_t block_bytes;      ///< options.block_bytes, or less
+  std::uint64_t most_kept = 0;  ///< bytes of `kept`
   bool has_passed = false;
   std::vector<BlockBegin> blocks;  ///< of the first pass; later ones have the same blocks
+  std::deque<KeptBlock> kept;      ///< all of them, or none
   std::uint64_t documents = 0;
   std::uint64_t text_bytes = 0;
 };

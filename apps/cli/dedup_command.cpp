@@ -282,6 +282,7 @@ void run_dedup(Job& job, const DedupCommand& given) {
   options.windows.whole_characters = !command.split_characters;
   command.corpus.format = parse_format(command.format);
   command.corpus.split_documents = true;
+  command.corpus.keep_content = !command.output.empty();
   if (!command.mirror.empty() && command.others.empty())
     throw Error(ErrorKind::usage, "found --mirror, expected --against with it");
   if (!command.dry_run) require_outputs(job, command);

@@ -28,13 +28,13 @@ constexpr std::uint64_t max_deflate_ratio = 1032;
 }  // namespace
 
 struct ByteSource::State {
-  State(const std::string& path, Content content, int threads) : file(path, threads) {
+  State(const std::string& path, Content content, int threads, int decoders) : file(path, threads) {
     if (content == Content::raw) return;
     head_size = file.read(head);
     const std::string_view start(head.data(), head_size);
     encoding = encoding_of(start);
     if (encoding == Encoding::gzip) decoder = make_gzip_decoder(file, start);
-    if (encoding == Encoding::zstd) decoder = make_zstd_decoder(file, start);
+    if (encoding == Encoding::zstd) decoder = make_zstd_decoder(file, start, decoders);
   }
 
   std::size_t read_plain(std::span<char> into) {
@@ -52,8 +52,8 @@ struct ByteSource::State {
   std::size_t head_taken = 0;  ///< those that read_plain() has returned
 };
 
-ByteSource::ByteSource(const std::string& path, Content content, int threads)
-    : state_(std::make_unique<State>(path, content, threads)) {}
+ByteSource::ByteSource(const std::string& path, Content content, int threads, int decoders)
+    : state_(std::make_unique<State>(path, content, threads, decoders)) {}
 ByteSource::~ByteSource() = default;
 
 std::size_t ByteSource::read(std::span<char> into) {

@@ -41,9 +41,11 @@ enum class Encoding { plain, gzip, zstd };
 
 /// A decoder of zstd, also of several frames, by libzstd.
 /// \param file  from which `head` was read; has to outlive the decoder
+/// \param threads  that decompress frames of a file at the same time. What is read does not depend on
+///                 it
 /// \throws Error (unavailable) this build has no libzstd
 [[nodiscard]] std::unique_ptr<StreamDecoder> make_zstd_decoder(InputFile& file,
-                                                               std::string_view head);
+                                                               std::string_view head, int threads);
 
 /// Version of libzstd; "none" if this build has none.
 [[nodiscard]] std::string zstd_version();

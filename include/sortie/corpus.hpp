@@ -57,6 +57,10 @@ struct CorpusOptions {
   /// CorpusStream: plain documents are split at the ends of blocks, between UTF-8 characters or
   /// tokens. Without it, a block is as large as its largest document.
   bool split_documents = false;
+  /// CorpusStream: if all files are compressed and no memory budget is given, their content is kept
+  /// for later passes, if it takes at most an eighth of the available memory. A later pass then does
+  /// not notice that a file has changed.
+  bool keep_content = false;
   /// Bytes of content read at a time, at least 64. Smaller if the memory budget requires it.
   std::size_t block_bytes = std::size_t{4} << 20;
 };

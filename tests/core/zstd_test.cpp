@@ -65,6 +65,54 @@ TEST(Zstd, FramesFollowEachOther) {
   EXPECT_EQ(read_through(folder.write("nothing", skippable_frame("only"))), "");
 }
 
+/// Frames on several threads: the same content, and the same errors.
+TEST(Zstd, SeveralThreadsDecodeFrames) {
+  const TemporaryFolder folder;
+  Random random(7);
+  const std::string text = random_text(200'000);
+  for (int round = 0; round < 200; ++round) {
+    std::string packed;
+    const std::uint64_t frames = 2 + random.below(7);
+    for (std::uint64_t i = 0; i < frames; ++i) {
+      const std::uint64_t begin = random.below(text.size());
+      const std::uint64_t most = random.below(4) == 0 ? 1 : 1 << random.below(18);
+      packed += random.below(5) == 0 ? skippable_frame("skipped")
+                                     : zstd(text.substr(begin, random.below(most)));
+    }
+    switch (random.below(4)) {
+      case 0:
+        packed.resize(encoding_head_bytes + random.below(packed.size() - encoding_head_bytes));
+        break;
+      case 1:
+        packed[encoding_head_bytes + random.below(packed.size() - encoding_head_bytes)] ^= 1;
+        break;
+      case 2:
+        packed += "trailing";
+        break;
+      default:
+        break;
+    }
+    const std::string path = folder.write("frames", packed);
+    const auto content = [&](int decoders) {
+      std::string all;
+      try {
+        ByteSource source(path, ByteSource::Content::any, 1, decoders);
+        std::string part(1 + random.below(100'000), '\0');
+        for (std::size_t got = part.size(); got == part.size();) {
+          got = source.read(part);
+          all.append(part, 0, got);
+        }
+      } catch (const Error&) {
+        return std::string("damaged");
+      }
+      return all;
+    };
+    const std::string expected = content(1);
+    ASSERT_EQ(content(2), expected) << round;
+    ASSERT_EQ(content(5), expected) << round;
+  }
+}
+
 TEST(Zstd, AnySizeOfReadGivesTheSameBytes) {
   const TemporaryFolder folder;
   const std::string text = random_text(20'000);

@@ -26,7 +26,8 @@ TEST(CorpusStream, BlocksJoinToTheCorpus) {
     const TemporaryFolder folder;
     const auto files = random_files(random, folder, 1 + random() % 5);
     const ExpectedCorpus expected(files);
-    const CorpusOptions options = small_blocks(random);
+    CorpusOptions options = small_blocks(random);
+    options.keep_content = round % 2 == 0;
     CorpusStream stream(with_threads(1 + static_cast<int>(random() % 4)), paths_of(files), options);
     for (int pass = 0; pass < 2; ++pass) {
       std::string text;
@@ -127,6 +128,44 @@ TEST(CorpusStream, AFileThatChangedIsNamed) {
   expect_change(first, "");
   expect_change(second, "{\"text\":\"abc\"}\n{\"text\":\"deg\"}\n");
   expect_change(second, "{\"text\":\"abc\"}\n");
+}
+
+TEST(CorpusStream, KeepsTheContentOfCompressedFiles) {
+  const TemporaryFolder folder;
+  std::string lines;
+  for (int i = 0; i < 300; ++i) lines += "{\"text\":\"number " + std::to_string(i) + "\"}\n";
+  const std::string plain = folder.write("plain", lines);
+  const std::vector paths = {folder.write("a", packed(std::string(1000, 'a'), Compression::gzip)),
+                             folder.write("b.jsonl", packed(lines, Compression::zstd))};
+  // Whether the second pass goes without the files.
+  const auto is_kept = [&](const std::vector<std::string>& files, std::uint64_t budget) {
+    HostContext context = with_threads(3);
+    context.memory_budget = budget;
+    CorpusStream stream(context, files, {.keep_content = true, .block_bytes = 64});
+    const auto text = [&] {
+      std::string all;
+      stream.pass({.work = {},
+                   .pass = [&](int, const CorpusBlock& block) { all += text_of(block.bytes); },
+                   .finish = {}});
+      return all;
+    };
+    const std::string first = text();
+    EXPECT_EQ(text(), first);
+    const std::string before = sortie::test::content_of(files.back());
+    const std::string name = std::filesystem::path(files.back()).filename().string();
+    static_cast<void>(folder.write(name, ""));
+    bool is_same = false;
+    try {
+      is_same = text() == first;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::input);
+    }
+    static_cast<void>(folder.write(name, before));
+    return is_same;
+  };
+  EXPECT_TRUE(is_kept(paths, 0));
+  EXPECT_FALSE(is_kept(paths, 1'000'000));
+  EXPECT_FALSE(is_kept({paths[0], plain}, 0));
 }
 
 TEST(CorpusStream, APipeIsReadOnce) {
