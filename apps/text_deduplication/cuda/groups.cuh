@@ -207,7 +207,7 @@ __device__ inline void set_bits(std::uint32_t* words, std::uint64_t first, std::
   std::uint32_t mask = ~0U << first % 32;
   for (std::uint64_t word = first / 32; word <= end; ++word) {
     if (word == end) mask &= ~0U >> (31 - last % 32);
-    if ((read_shared_word(words[word]) & mask) != mask) atomicOr(&words[word], mask);
+    if ((words[word] & mask) != mask) atomicOr(&words[word], mask);
     mask = ~0U;
   }
 }
