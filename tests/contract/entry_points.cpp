@@ -521,233 +521,232 @@ std::vector<EntryPoint> rows_of_genome_indexes() {
            },
        .phases = {"read"}},
   };
-  genome_matches::MatchIndex match_index(const Context& context, genome_matches::Kind kind) {
-    return {context, sequences::read_fasta({}, operands().sequence_file), {.kind = kind}};
-  }
+}
 
-  std::vector<EntryPoint> rows_of_matches() {
-    using namespace genome_matches;
-    const auto row_of = [](Kind kind) {
-      return EntryPoint{.name = fmt::format("MatchIndex of {} matches", name(kind)),
-                        .call =
-                            [kind](const Context& context) {
-                              const MatchIndex index = match_index(context, kind);
-                              std::vector<std::uint64_t> found;
-                              for (const Match& match : index.find(index.reference().symbols))
-                                found.push_back(match.query ^ match.reference ^ match.length);
-                              return hash(found);
-                            },
-                        .phases = {"index"}};
-    };
-    return {row_of(Kind::maximal),
-            row_of(Kind::unique),
-            {.name = "write_matches",
-             .call =
-                 [](const Context& context) {
-                   const TemporaryFolder folder;
-                   (void)write_matches(
-                       context, match_index({}, Kind::unique),
-                       std::vector{operands().sequence_file},
-                       {.strands = Strands::both, .matches = folder.path("matches")});
-                   return hash_of_file(folder.path("matches"));
-                 },
-             .phases = {"matches"},
-             .own_threads = true}};
-  }
+genome_matches::MatchIndex match_index(const Context& context, genome_matches::Kind kind) {
+  return {context, sequences::read_fasta({}, operands().sequence_file), {.kind = kind}};
+}
 
-  std::vector<EntryPoint> rows_of_sorts() {
-    return {
-        {.name = "segmented_sort",
-         .call =
-             [](const Context& context) {
-               std::vector<std::uint64_t> keys = operands().keys;
-               segmented_sort(context, std::span(keys),
-                              std::span<const std::uint32_t>(operands().segment_begins),
-                              std::span<const std::uint32_t>(operands().segment_ends));
-               return hash(keys);
-             },
-         .phases = {"segmented sort"}},
-        {.name = "sort",
-         .call =
-             [](const Context& context) {
-               std::vector<std::uint64_t> keys = operands().keys;
-               sort(context, std::span(keys));
-               return hash(keys);
-             },
-         .phases = {"local sort"},
-         .small_budget = SmallBudget::constant},
-        {.name = "stable sort of pairs",
-         .call =
-             [](const Context& context) {
-               std::vector<std::uint64_t> keys = operands().keys;
-               std::vector<std::uint32_t> values = operands().values;
-               sort(context, std::span(keys), std::span(values), {.stable = true});
-               return hash(values, hash(keys));
-             },
-         .phases = {"scatter", "local sort"}},
-        {.name = "sort_records",
-         .call =
-             [](const Context& context) {
-               std::vector<std::uint64_t> records = operands().keys;
-               sort_records(context, std::span(records), std::less<>());
-               return hash(records);
-             },
-         .phases = {"local sort"}},
-        {.name = "sort_records_of",
-         .call =
-             [](const Context& context) {
-               RecordsInMemory source(operands().keys);
-               const std::string path = operands().folder.path("sorted");
-               sorting::FileSortRequest request;
-               request.format.key = KeyType::u64;
-               request.output = path;
-               (void)sorting::sort_records_of(context, source, request);
-               return hash_of_file(path);
-             },
-         .phases = {"read", "sort", "write"}},
-    };
-  }
+std::vector<EntryPoint> rows_of_matches() {
+  using namespace genome_matches;
+  const auto row_of = [](Kind kind) {
+    return EntryPoint{.name = fmt::format("MatchIndex of {} matches", name(kind)),
+                      .call =
+                          [kind](const Context& context) {
+                            const MatchIndex index = match_index(context, kind);
+                            std::vector<std::uint64_t> found;
+                            for (const Match& match : index.find(index.reference().symbols))
+                              found.push_back(match.query ^ match.reference ^ match.length);
+                            return hash(found);
+                          },
+                      .phases = {"index"}};
+  };
+  return {row_of(Kind::maximal),
+          row_of(Kind::unique),
+          {.name = "write_matches",
+           .call =
+               [](const Context& context) {
+                 const TemporaryFolder folder;
+                 (void)write_matches(context, match_index({}, Kind::unique),
+                                     std::vector{operands().sequence_file},
+                                     {.strands = Strands::both, .matches = folder.path("matches")});
+                 return hash_of_file(folder.path("matches"));
+               },
+           .phases = {"matches"},
+           .own_threads = true}};
+}
 
-  std::vector<EntryPoint> rows_of_suffix_arrays() {
-    using namespace suffix_array;
-    return {
-        {.name = "read_fasta",
-         .call =
-             [](const Context& context) {
-               return hash(sequences::read_fasta(context, operands().sequence_file).symbols);
-             },
-         .phases = {"read"},
-         .own_threads = true},
-        {.name = "read_corpus",
-         .call =
-             [](const Context& context) {
-               return hash(texts::read_corpus(context, {&operands().sequence_file, 1}).bytes);
-             },
-         .phases = {"read corpus"},
-         .own_threads = true},
-        {.name = "CorpusStream",
-         .call =
-             [](const Context& context) {
-               texts::CorpusStream corpus(context, {&operands().sequence_file, 1});
-               corpus.pass({});
-               return corpus.files()[0].checksum;
-             },
-         .phases = {"read corpus"},
-         .own_threads = true},
-        {.name = "write_cleaned_corpus",
-         .call =
-             [](const Context& context) {
-               texts::CorpusStream corpus({}, {&operands().sequence_file, 1});
-               corpus.pass({});
-               return texts::write_cleaned_corpus(context, corpus, {}, "/dev/null").documents;
-             },
-         .phases = {"read corpus"},
-         .own_threads = true},
-        {.name = "suffix array",
-         .call =
-             [](const Context& context) {
-               return hash(build<Pos>(context, operands().text.view()));
-             },
-         .phases = {"pack", "sort", "rounds"}},
-        {.name = "check",
-         .call =
-             [](const Context& context) {
-               check<Pos>(context, operands().text.view(), operands().suffixes);
-               return std::uint64_t{0};
-             },
-         .phases = {"check"}},
-        {.name = "inverse_suffix_array",
-         .call =
-             [](const Context& context) {
-               return hash(inverse_suffix_array<Pos>(context, operands().suffixes));
-             },
-         .phases = {"inverse"}},
-        {.name = "lcp_array",
-         .call =
-             [](const Context& context) {
-               return hash(lcp_array<Pos>(context, operands().text.view(), operands().suffixes));
-             },
-         .phases = {"lcp"}},
-        {.name = "check_lcp",
-         .call =
-             [](const Context& context) {
-               check_lcp<Pos>(context, operands().text.view(), operands().suffixes, operands().lcp);
-               return std::uint64_t{0};
-             },
-         .phases = {"check lcp"}},
-        {.name = "burrows_wheeler_transform",
-         .call =
-             [](const Context& context) {
-               return hash(burrows_wheeler_transform<Pos>(context, operands().text.view(),
-                                                          operands().suffixes));
-             },
-         .phases = {"bwt"}},
-        {.name = "check_burrows_wheeler",
-         .call =
-             [](const Context& context) {
-               const auto transform = burrows_wheeler_transform<Pos>(
-                   {{.threads = context.threads, .progress = {}}, Backend::host},
-                   operands().text.view(), operands().suffixes);
-               check_burrows_wheeler<Pos>(context, operands().text.view(), operands().suffixes,
-                                          transform);
-               return std::uint64_t{0};
-             },
-         .phases = {"check bwt"},
-         .small_budget = SmallBudget::constant},
-        {.name = "document_array",
-         .call =
-             [](const Context& context) {
-               return hash(
-                   document_array<Pos>(context, operands().suffixes, operands().record_begins));
-             },
-         .phases = {"documents"}},
-        {.name = "check_document_array",
-         .call =
-             [](const Context& context) {
-               const auto documents = document_array<Pos>(
-                   {{.threads = context.threads, .progress = {}}, Backend::host},
-                   operands().suffixes, operands().record_begins);
-               check_document_array<Pos>(context, operands().suffixes, operands().record_begins,
-                                         documents);
-               return std::uint64_t{0};
-             },
-         .phases = {"check documents"},
-         .small_budget = SmallBudget::constant},
-        {.name = "find",
-         .call =
-             [](const Context& context) {
-               return hash(find<Pos>(context, operands().text.view(), operands().suffixes,
-                                     operands().patterns()));
-             },
-         .phases = {"query"}},
-        {.name = "locate",
-         .call =
-             [](const Context& context) {
-               return hash(locate<Pos>(context, operands().text.view(), operands().suffixes,
-                                       operands().patterns())
-                               .positions);
-             },
-         .phases = {"query", "locate"}},
-        {.name = "bound_order",
-         .call =
-             [](const Context& context) {
-               std::vector<Pos> suffixes = operands().suffixes;
-               std::vector<Pos> lcp = operands().lcp;
-               bound_order<Pos>(context, suffixes, lcp, 4);
-               return hash(lcp, hash(suffixes));
-             },
-         .phases = {"bounded order"}},
-        {.name = "check_bounded_order",
-         .call =
-             [](const Context& context) {
-               // All letters: the suffix array itself.
-               check_bounded_order<Pos>(context, operands().text.view(), operands().suffixes,
-                                        operands().text.symbols.size());
-               return std::uint64_t{0};
-             },
-         .phases = {"check bounded order"}},
-    };
-  }
+std::vector<EntryPoint> rows_of_sorts() {
+  return {
+      {.name = "segmented_sort",
+       .call =
+           [](const Context& context) {
+             std::vector<std::uint64_t> keys = operands().keys;
+             segmented_sort(context, std::span(keys),
+                            std::span<const std::uint32_t>(operands().segment_begins),
+                            std::span<const std::uint32_t>(operands().segment_ends));
+             return hash(keys);
+           },
+       .phases = {"segmented sort"}},
+      {.name = "sort",
+       .call =
+           [](const Context& context) {
+             std::vector<std::uint64_t> keys = operands().keys;
+             sort(context, std::span(keys));
+             return hash(keys);
+           },
+       .phases = {"local sort"},
+       .small_budget = SmallBudget::constant},
+      {.name = "stable sort of pairs",
+       .call =
+           [](const Context& context) {
+             std::vector<std::uint64_t> keys = operands().keys;
+             std::vector<std::uint32_t> values = operands().values;
+             sort(context, std::span(keys), std::span(values), {.stable = true});
+             return hash(values, hash(keys));
+           },
+       .phases = {"scatter", "local sort"}},
+      {.name = "sort_records",
+       .call =
+           [](const Context& context) {
+             std::vector<std::uint64_t> records = operands().keys;
+             sort_records(context, std::span(records), std::less<>());
+             return hash(records);
+           },
+       .phases = {"local sort"}},
+      {.name = "sort_records_of",
+       .call =
+           [](const Context& context) {
+             RecordsInMemory source(operands().keys);
+             const std::string path = operands().folder.path("sorted");
+             sorting::FileSortRequest request;
+             request.format.key = KeyType::u64;
+             request.output = path;
+             (void)sorting::sort_records_of(context, source, request);
+             return hash_of_file(path);
+           },
+       .phases = {"read", "sort", "write"}},
+  };
+}
+
+std::vector<EntryPoint> rows_of_suffix_arrays() {
+  using namespace suffix_array;
+  return {
+      {.name = "read_fasta",
+       .call =
+           [](const Context& context) {
+             return hash(sequences::read_fasta(context, operands().sequence_file).symbols);
+           },
+       .phases = {"read"},
+       .own_threads = true},
+      {.name = "read_corpus",
+       .call =
+           [](const Context& context) {
+             return hash(texts::read_corpus(context, {&operands().sequence_file, 1}).bytes);
+           },
+       .phases = {"read corpus"},
+       .own_threads = true},
+      {.name = "CorpusStream",
+       .call =
+           [](const Context& context) {
+             texts::CorpusStream corpus(context, {&operands().sequence_file, 1});
+             corpus.pass({});
+             return corpus.files()[0].checksum;
+           },
+       .phases = {"read corpus"},
+       .own_threads = true},
+      {.name = "write_cleaned_corpus",
+       .call =
+           [](const Context& context) {
+             texts::CorpusStream corpus({}, {&operands().sequence_file, 1});
+             corpus.pass({});
+             return texts::write_cleaned_corpus(context, corpus, {}, "/dev/null").documents;
+           },
+       .phases = {"read corpus"},
+       .own_threads = true},
+      {.name = "suffix array",
+       .call =
+           [](const Context& context) { return hash(build<Pos>(context, operands().text.view())); },
+       .phases = {"pack", "sort", "rounds"}},
+      {.name = "check",
+       .call =
+           [](const Context& context) {
+             check<Pos>(context, operands().text.view(), operands().suffixes);
+             return std::uint64_t{0};
+           },
+       .phases = {"check"}},
+      {.name = "inverse_suffix_array",
+       .call =
+           [](const Context& context) {
+             return hash(inverse_suffix_array<Pos>(context, operands().suffixes));
+           },
+       .phases = {"inverse"}},
+      {.name = "lcp_array",
+       .call =
+           [](const Context& context) {
+             return hash(lcp_array<Pos>(context, operands().text.view(), operands().suffixes));
+           },
+       .phases = {"lcp"}},
+      {.name = "check_lcp",
+       .call =
+           [](const Context& context) {
+             check_lcp<Pos>(context, operands().text.view(), operands().suffixes, operands().lcp);
+             return std::uint64_t{0};
+           },
+       .phases = {"check lcp"}},
+      {.name = "burrows_wheeler_transform",
+       .call =
+           [](const Context& context) {
+             return hash(burrows_wheeler_transform<Pos>(context, operands().text.view(),
+                                                        operands().suffixes));
+           },
+       .phases = {"bwt"}},
+      {.name = "check_burrows_wheeler",
+       .call =
+           [](const Context& context) {
+             const auto transform = burrows_wheeler_transform<Pos>(
+                 {{.threads = context.threads, .progress = {}}, Backend::host},
+                 operands().text.view(), operands().suffixes);
+             check_burrows_wheeler<Pos>(context, operands().text.view(), operands().suffixes,
+                                        transform);
+             return std::uint64_t{0};
+           },
+       .phases = {"check bwt"},
+       .small_budget = SmallBudget::constant},
+      {.name = "document_array",
+       .call =
+           [](const Context& context) {
+             return hash(
+                 document_array<Pos>(context, operands().suffixes, operands().record_begins));
+           },
+       .phases = {"documents"}},
+      {.name = "check_document_array",
+       .call =
+           [](const Context& context) {
+             const auto documents =
+                 document_array<Pos>({{.threads = context.threads, .progress = {}}, Backend::host},
+                                     operands().suffixes, operands().record_begins);
+             check_document_array<Pos>(context, operands().suffixes, operands().record_begins,
+                                       documents);
+             return std::uint64_t{0};
+           },
+       .phases = {"check documents"},
+       .small_budget = SmallBudget::constant},
+      {.name = "find",
+       .call =
+           [](const Context& context) {
+             return hash(find<Pos>(context, operands().text.view(), operands().suffixes,
+                                   operands().patterns()));
+           },
+       .phases = {"query"}},
+      {.name = "locate",
+       .call =
+           [](const Context& context) {
+             return hash(locate<Pos>(context, operands().text.view(), operands().suffixes,
+                                     operands().patterns())
+                             .positions);
+           },
+       .phases = {"query", "locate"}},
+      {.name = "bound_order",
+       .call =
+           [](const Context& context) {
+             std::vector<Pos> suffixes = operands().suffixes;
+             std::vector<Pos> lcp = operands().lcp;
+             bound_order<Pos>(context, suffixes, lcp, 4);
+             return hash(lcp, hash(suffixes));
+           },
+       .phases = {"bounded order"}},
+      {.name = "check_bounded_order",
+       .call =
+           [](const Context& context) {
+             // All letters: the suffix array itself.
+             check_bounded_order<Pos>(context, operands().text.view(), operands().suffixes,
+                                      operands().text.symbols.size());
+             return std::uint64_t{0};
+           },
+       .phases = {"check bounded order"}},
+  };
+}
 
 }  // namespace
 
