@@ -156,7 +156,7 @@ void run_kmers(Job& job, const KmersCommand& given) {
     if (path.empty()) return;
     WholeFile& file = *others.emplace_back(std::make_unique<WholeFile>(path));
     file.write(make());
-    file.prepare();
+    file.flush();
   };
   const auto finish = [&](const KmerFigures& figures) {
     others.clear();
@@ -164,6 +164,7 @@ void run_kmers(Job& job, const KmersCommand& given) {
     add_file(command.picture, [&] { return picture_of(figures); });
     if (command.verify && !operation)
       kmers::check_kmers(job.host_context(), command.files, options, figures);
+    for (const auto& file : others) file->prepare();
   };
   KmerFigures figures;
   const double seconds = job.repeated("k-mers", [&] {

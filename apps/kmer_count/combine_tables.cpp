@@ -195,8 +195,9 @@ KmerFigures combine_tables(const HostContext& context, TableOperation operation,
   finish_figures(figures);
   if (file) {
     figures.table_bytes = file->bytes_written();
-    file->prepare();
+    file->flush();
   }
+  // Files get names only when the bytes of all are written.
   if (finish) finish(figures);
   if (file) file->commit();
   return figures;

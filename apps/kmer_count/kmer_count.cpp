@@ -302,8 +302,9 @@ class Counting {
     finish_figures(figures_);
     if (file) {
       figures_.table_bytes = file->bytes_written();
-      file->prepare();
+      file->flush();
     }
+    // Files get names only when the bytes of all are written.
     if (finish) finish(figures_);
     if (file) file->commit();
   }
