@@ -150,7 +150,7 @@ void run_kmers(Job& job, const KmersCommand& given) {
   options.announce = [&](const kmers::CountPlan& plan) {
     if (!command.dry_run) job.say(describe(plan));
   };
-  // These two get their names after the table, whose names they share the fate of.
+  // Written when the table is complete, and renamed after it.
   std::vector<std::unique_ptr<WholeFile>> others;
   const auto add_file = [&](const std::string& path, const auto& make) {
     if (path.empty()) return;

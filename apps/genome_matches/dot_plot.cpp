@@ -91,7 +91,7 @@ std::uint64_t DotPlot::column_of(std::uint64_t reference) const {
 
 void DotPlot::add(const PlottedMatch& match) {
   Strand& strand = strands_[match.is_reverse ? 1 : 0];
-  // Fewer letters than a column and than a row stands for.
+  // Fewer letters than those of a column and of a row.
   const std::uint64_t step = std::max<std::uint64_t>(
       1, std::min(reference_.symbols.size() / columns_, std::uint64_t{1} << shift_));
   const auto mark = [&](std::uint64_t i) {

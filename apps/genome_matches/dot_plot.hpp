@@ -19,7 +19,7 @@ struct PlottedMatch {
 };
 
 /// A dot plot of any number of matches: a raster of bits, at most 1000 columns for the reference
-/// and 2048 rows for the queries, whose letters are not known in advance. A row stands for 2^i
+/// and 2048 rows for the queries, whose letters are not known in advance. A row is for 2^i
 /// letters; i grows by one, and pairs of rows are joined, when there are too many rows.
 class DotPlot {
  public:
