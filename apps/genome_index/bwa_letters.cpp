@@ -17,12 +17,7 @@ constexpr std::uint8_t replaced_code = 4;
 constexpr std::array<std::uint8_t, 256> bwa_codes = [] {
   std::array<std::uint8_t, 256> codes{};
   codes.fill(replaced_code);
-  for (const std::size_t lower : {0, 32}) {
-    codes['A' + lower] = 0;
-    codes['C' + lower] = 1;
-    codes['G' + lower] = 2;
-    codes['T' + lower] = 3;
-  }
+  set_base_codes(codes);
   return codes;
 }();
 

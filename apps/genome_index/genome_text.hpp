@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -62,5 +64,15 @@ class GenomeText {
   std::vector<GenomeRecord> records_;
   std::vector<GenomePiece> pieces_;
 };
+
+/// Gives the letters A, C, G and T, of both cases, the codes 0 to 3 in a table of codes by byte.
+constexpr void set_base_codes(std::array<std::uint8_t, 256>& codes) {
+  for (const std::size_t lower : {0, 32}) {
+    codes['A' + lower] = 0;
+    codes['C' + lower] = 1;
+    codes['G' + lower] = 2;
+    codes['T' + lower] = 3;
+  }
+}
 
 }  // namespace sortie::genomes

@@ -20,12 +20,7 @@ constexpr std::array<std::uint8_t, 256> star_codes = [] {
   std::array<std::uint8_t, 256> codes{};
   codes.fill(star_control);
   std::fill(codes.begin() + 32, codes.begin() + 128, star_other);
-  for (const std::size_t lower : {0, 32}) {
-    codes['A' + lower] = 0;
-    codes['C' + lower] = 1;
-    codes['G' + lower] = 2;
-    codes['T' + lower] = 3;
-  }
+  set_base_codes(codes);
   return codes;
 }();
 

@@ -4,23 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <numeric>
 #include <span>
 
 #include "apps/suffix_array/program_calls.hpp"
-#include "core/files/checksum.hpp"
 #include "matrices/generators.hpp"
 #include "sortie/burrows_wheeler.hpp"
 #include "sortie/corpus.hpp"
 #include "sortie/documents.hpp"
 #include "sortie/fasta.hpp"
 #include "sortie/galerkin.hpp"
-#include "sortie/genome_index.hpp"
-#include "sortie/genome_matches.hpp"
 #include "sortie/graph_clusters.hpp"
 #include "sortie/inverted_index.hpp"
-#include "sortie/kmer_count.hpp"
 #include "sortie/lcp.hpp"
 #include "sortie/matrix_market.hpp"
 #include "sortie/npz.hpp"
@@ -33,123 +27,11 @@
 #include "sortie/spgemm.hpp"
 #include "sortie/spgemm_chunks.hpp"
 #include "sortie/text_deduplication.hpp"
-#include "tests/matrices/npz_builder.hpp"
-#include "tests/suffix_array/lcp_definition.hpp"
-#include "tests/suffix_array/texts.hpp"
+#include "tests/contract/operands.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace sortie::test {
 namespace {
-
-using Matrix = matrices::Csr<double>;
-using Pos = std::uint32_t;
-
-template <class T>
-std::uint64_t hash(const std::vector<T>& values, std::uint64_t seed = fnv1a_seed) {
-  return extend_fnv1a(seed, values.data(), values.size() * sizeof(T));
-}
-std::uint64_t hash(const Matrix& matrix, std::uint64_t seed = fnv1a_seed) {
-  return hash(matrix.values, hash(matrix.col_idx, hash(matrix.row_ptr, seed)));
-}
-std::uint64_t hash_of_file(const std::string& path) {
-  const std::string content = content_of(path);
-  return extend_fnv1a(fnv1a_seed, content.data(), content.size());
-}
-
-/// Operands, made without the host runtime.
-struct Operands {
-  TemporaryFolder folder;
-
-  Matrix matrix = matrices::erdos_renyi<double>(3000, 3000, 8, 1);
-  matrices::Pattern<> pattern{matrix.rows, matrix.cols, matrix.row_ptr, matrix.col_idx};
-  std::string matrix_file = folder.write("in.mtx", text_of(matrix));
-  Matrix graph = groups_of_vertices();
-  std::string edge_file = folder.write("in.edges", edges_of(graph));
-  std::string npz_file = folder.write("in.npz", npz_of(matrix));
-
-  NamedText text = joined("", {random_letters(30000, 4, 'A', 1), random_letters(9000, 4, 'A', 2)});
-  std::vector<Pos> suffixes = reference<Pos>(text.view());
-  std::vector<Pos> lcp = lcp_by_definition(text.view(), suffixes);
-  std::vector<std::uint64_t> record_begins = {0, 30001};
-  std::string sequence_file =
-      folder.write("in.fa", ">one\n" + random_letters(900000, 4, 'A', 3) + "\n");
-  std::vector<std::uint64_t> pattern_begins = begins_of_patterns();
-
-  std::vector<std::uint64_t> keys = random_keys(200000);
-  std::vector<std::uint32_t> values = counted(keys.size());
-  std::vector<std::uint32_t> segment_begins = {0, 10, 5000, 100000};
-  std::vector<std::uint32_t> segment_ends = {10, 5000, 90000, 200000};
-
-  static std::string text_of(const Matrix& matrix) {
-    std::string text = fmt::format("%%MatrixMarket matrix coordinate real general\n{} {} {}\n",
-                                   matrix.rows, matrix.cols, matrix.nnz());
-    for (std::int64_t row = 0; row < matrix.rows; ++row) {
-      for (auto i = matrix.row_ptr[row]; i < matrix.row_ptr[row + 1]; ++i) {
-        text += fmt::format("{} {} {}\n", row + 1, matrix.col_idx[i] + 1, matrix.values[i]);
-      }
-    }
-    return text;
-  }
-  /// A graph of groups of ten vertices, each joined with all of its group.
-  static Matrix groups_of_vertices() {
-    Matrix graph{3000, 3000, {0}, {}, {}};
-    for (std::int32_t row = 0; row < 3000; ++row) {
-      for (std::int32_t column = row / 10 * 10; column < row / 10 * 10 + 10; ++column) {
-        if (column == row) continue;
-        graph.col_idx.push_back(column);
-        graph.values.push_back(1 + (row + column) % 7);
-      }
-      graph.row_ptr.push_back(graph.nnz());
-    }
-    return graph;
-  }
-  static std::string edges_of(const Matrix& graph) {
-    std::string text;
-    for (std::int64_t row = 0; row < graph.rows; ++row) {
-      for (auto i = graph.row_ptr[row]; i < graph.row_ptr[row + 1]; ++i)
-        text += fmt::format("v{} v{} {}\n", row, graph.col_idx[i], graph.values[i]);
-    }
-    return text;
-  }
-  /// An archive in the form of SciPy.
-  static std::string npz_of(const Matrix& matrix) {
-    CsrMembers members;
-    members.shape = npy_list<std::int64_t>("<i8", {matrix.rows, matrix.cols});
-    members.indptr = npy_list("<i8", matrix.row_ptr);
-    members.indices = npy_list("<i4", matrix.col_idx);
-    members.data = npy_list("<f8", matrix.values);
-    return members.file();
-  }
-  static std::vector<std::uint64_t> random_keys(std::size_t size) {
-    Random random(4);
-    std::vector<std::uint64_t> keys(size);
-    for (std::uint64_t& key : keys) key = random.next();
-    return keys;
-  }
-  static std::vector<std::uint32_t> counted(std::size_t size) {
-    std::vector<std::uint32_t> values(size);
-    std::iota(values.begin(), values.end(), 0U);
-    return values;
-  }
-  /// Patterns of eight letters of the text.
-  static std::vector<std::uint64_t> begins_of_patterns() {
-    std::vector<std::uint64_t> begins(1000);
-    for (std::size_t i = 0; i < begins.size(); ++i) begins[i] = 8 * i;
-    return begins;
-  }
-  /// The text in two documents.
-  [[nodiscard]] std::vector<std::uint64_t> document_begins() const {
-    return {0, record_begins[1], text.symbols.size()};
-  }
-  [[nodiscard]] suffix_array::PatternView patterns() const {
-    return {text.symbols, pattern_begins};
-  }
-};
-
-const Operands& operands() {
-  static const Operands operands;
-  return operands;
-}
 
 class RecordsInMemory : public sorting::RecordSource {
  public:
@@ -388,69 +270,6 @@ std::vector<EntryPoint> rows_of_inverted_indexes() {
   };
 }
 
-std::vector<std::string> kmer_files() {
-  return {operands().sequence_file};
-}
-
-kmers::CountOptions kmer_options() {
-  kmers::CountOptions options;
-  options.k = 10;  // of the letters, some are no bases
-  options.checksum = true;
-  return options;
-}
-
-/// Hash of the table that a call writes.
-std::uint64_t hash_of_table(const std::function<void(const std::string& path)>& write) {
-  const std::string path = operands().folder.path("kmers");
-  write(path);
-  return hash_of_file(path);
-}
-
-/// A table that calls read.
-std::string table_file() {
-  static const std::string path = [] {
-    std::string made = operands().folder.path("made.kmers");
-    kmers::count_kmers({}, kmer_files(), kmer_options(), made);
-    return made;
-  }();
-  return path;
-}
-
-std::vector<EntryPoint> rows_of_kmers() {
-  return {
-      {.name = "count_kmers",
-       .call =
-           [](const Context& context) {
-             return hash_of_table([&](const std::string& path) {
-               kmers::count_kmers(context, kmer_files(), kmer_options(), path);
-             });
-           },
-       .phases = {"read", "scan", "partition", "count"},
-       .own_threads = true},
-      {.name = "check_kmers",
-       .call =
-           [](const Context& context) {
-             static const kmers::KmerFigures figures =
-                 kmers::count_kmers({}, kmer_files(), kmer_options(), "");
-             kmers::check_kmers(context, kmer_files(), kmer_options(), figures);
-             return figures.checksum;
-           },
-       .phases = {"verify"},
-       .own_threads = true},
-      {.name = "combine_tables",
-       .call =
-           [](const Context& context) {
-             return hash_of_table([&](const std::string& path) {
-               kmers::combine_tables(context, kmers::TableOperation::unite, table_file(),
-                                     table_file(), {}, kmers::TableFormat::text, path);
-             });
-           },
-       .phases = {"combine"},
-       .small_budget = SmallBudget::constant,
-       .own_threads = true},
-  };
-}
-
 std::vector<EntryPoint> rows_of_texts() {
   return {
       {.name = "find_duplicates",
@@ -481,79 +300,6 @@ std::vector<EntryPoint> rows_of_texts() {
            },
        .phases = {"verify"}},
   };
-}
-
-/// An index of a small genome, for bwa and bwa-mem2.
-std::pair<std::string, genomes::GenomeIndexOptions> genome() {
-  static const std::string fasta =
-      operands().folder.write("genome.fa", ">a\nACGTTGCATTACAGATTACANNNACGATTACA\n");
-  genomes::GenomeIndexOptions options;
-  options.formats = {"bwa", "bwa-mem2"};
-  options.prefix = operands().folder.path("genome");
-  return {fasta, options};
-}
-
-std::vector<EntryPoint> rows_of_genome_indexes() {
-  return {
-      {.name = "write_genome_index",
-       .call =
-           [](const Context& context) {
-             const auto [fasta, options] = genome();
-             genomes::write_genome_index(context, fasta, options);
-             return hash_of_file(options.prefix + ".bwt") +
-                    hash_of_file(options.prefix + ".bwt.2bit.64");
-           },
-       .phases = {"read", "bwa"}},
-      {.name = "check_genome_index",
-       .call =
-           [](const Context& context) {
-             const auto [fasta, options] = genome();
-             if (!std::filesystem::exists(options.prefix + ".sa"))
-               genomes::write_genome_index({}, fasta, options);
-             return genomes::check_genome_index(context, fasta, options).letters;
-           },
-       .phases = {"read", "bwa"}},
-      {.name = "plan_genome_index",
-       .call =
-           [](const Context& context) {
-             const auto [fasta, options] = genome();
-             return genomes::plan_genome_index(context, fasta, options).letters;
-           },
-       .phases = {"read"}},
-  };
-}
-
-genome_matches::MatchIndex match_index(const Context& context, genome_matches::Kind kind) {
-  return {context, sequences::read_fasta({}, operands().sequence_file), {.kind = kind}};
-}
-
-std::vector<EntryPoint> rows_of_matches() {
-  using namespace genome_matches;
-  const auto row_of = [](Kind kind) {
-    return EntryPoint{.name = fmt::format("MatchIndex of {} matches", name(kind)),
-                      .call =
-                          [kind](const Context& context) {
-                            const MatchIndex index = match_index(context, kind);
-                            std::vector<std::uint64_t> found;
-                            for (const Match& match : index.find(index.reference().symbols))
-                              found.push_back(match.query ^ match.reference ^ match.length);
-                            return hash(found);
-                          },
-                      .phases = {"index"}};
-  };
-  return {row_of(Kind::maximal),
-          row_of(Kind::unique),
-          {.name = "write_matches",
-           .call =
-               [](const Context& context) {
-                 const TemporaryFolder folder;
-                 (void)write_matches(context, match_index({}, Kind::unique),
-                                     std::vector{operands().sequence_file},
-                                     {.strands = Strands::both, .matches = folder.path("matches")});
-                 return hash_of_file(folder.path("matches"));
-               },
-           .phases = {"matches"},
-           .own_threads = true}};
 }
 
 std::vector<EntryPoint> rows_of_sorts() {
@@ -754,8 +500,7 @@ const std::vector<EntryPoint>& entry_points() {
   static const std::vector<EntryPoint> rows = [] {
     std::vector<EntryPoint> all = rows_of_matrices();
     for (auto& more : {rows_of_graph_clusters(), rows_of_texts(), rows_of_inverted_indexes(),
-                       rows_of_genome_indexes(), rows_of_matches(), rows_of_kmers(),
-                       rows_of_sorts(), rows_of_suffix_arrays()}) {
+                       entry_points_of_genomes(), rows_of_sorts(), rows_of_suffix_arrays()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     return all;

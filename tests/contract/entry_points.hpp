@@ -36,4 +36,7 @@ inline void PrintTo(const EntryPoint& entry, std::ostream* out) {
 /// One row for each entry point. Does not start the host runtime.
 [[nodiscard]] const std::vector<EntryPoint>& entry_points();
 
+/// Those of genomes, which are among them: indexes of aligners, matches, k-mers.
+[[nodiscard]] std::vector<EntryPoint> entry_points_of_genomes();
+
 }  // namespace sortie::test

@@ -19,26 +19,11 @@ namespace {
 
 using test::context;
 using test::Documents;
+using test::mutated_documents;
 using test::TemporaryFolder;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-/// Documents with many duplicates: copies of pieces of a few texts, with changes.
-Documents mutated_documents(Random& random, std::uint64_t bytes) {
-  std::string base;
-  for (int i = 0; i < 20'000; ++i) base += static_cast<char>('a' + random.below(26));
-  base.replace(5000, 600, std::string(600, '='));
-  Documents documents;
-  while (documents.text.size() < bytes) {
-    std::string document = base.substr(random.below(base.size()), random.below(9000));
-    for (std::uint64_t i = 0; i < document.size() / 200; ++i)
-      document[random.below(document.size())] = static_cast<char>('A' + random.below(26));
-    if (random.below(4) == 0) document.insert(document.size() / 2, "\xe2\x82\xac\xe2\x82\xac");
-    documents.add(random.below(10) == 0 ? "" : document);
-  }
-  return documents;
-}
 
 /// Each document is a file.
 std::vector<std::string> plain_files(const TemporaryFolder& folder, const Documents& documents) {

@@ -19,6 +19,7 @@ namespace sortie::texts {
 namespace {
 
 using test::Documents;
+using test::mutated_documents;
 
 Deduplication find_on(Backend backend, const Documents& documents,
                       const DeduplicationOptions& options, std::uint64_t budget = 0) {
@@ -50,22 +51,6 @@ std::vector<DeduplicationOptions> all_policies(std::uint64_t length, const Docum
   all[2].min_island = 20;
   all[3].other_corpus = documents.begins.size() / 2;
   return all;
-}
-
-/// Copies of pieces of a text, with changes.
-Documents mutated_documents(Random& random, std::uint64_t bytes) {
-  std::string base;
-  for (int i = 0; i < 20'000; ++i) base += static_cast<char>('a' + random.below(26));
-  base.replace(5000, 600, std::string(600, '='));
-  Documents documents;
-  while (documents.text.size() < bytes) {
-    std::string document = base.substr(random.below(base.size()), random.below(9000));
-    for (std::uint64_t i = 0; i < document.size() / 200; ++i)
-      document[random.below(document.size())] = static_cast<char>('A' + random.below(26));
-    if (random.below(4) == 0) document.insert(document.size() / 2, "\xe2\x82\xac\xe2\x82\xac");
-    documents.add(random.below(10) == 0 ? "" : document);
-  }
-  return documents;
 }
 
 TEST(DeviceSearch, EqualsTheHostInOneAndSeveralPasses) {

@@ -155,4 +155,20 @@ inline Documents random_documents(Random& random, std::uint64_t most_bytes) {
   return documents;
 }
 
+/// Documents with many duplicates: copies of pieces of a text, with changes.
+inline Documents mutated_documents(Random& random, std::uint64_t bytes) {
+  std::string base;
+  for (int i = 0; i < 20'000; ++i) base += static_cast<char>('a' + random.below(26));
+  base.replace(5000, 600, std::string(600, '='));
+  Documents documents;
+  while (documents.text.size() < bytes) {
+    std::string document = base.substr(random.below(base.size()), random.below(9000));
+    for (std::uint64_t i = 0; i < document.size() / 200; ++i)
+      document[random.below(document.size())] = static_cast<char>('A' + random.below(26));
+    if (random.below(4) == 0) document.insert(document.size() / 2, "\xe2\x82\xac\xe2\x82\xac");
+    documents.add(random.below(10) == 0 ? "" : document);
+  }
+  return documents;
+}
+
 }  // namespace sortie::test

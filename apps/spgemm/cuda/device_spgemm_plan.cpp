@@ -48,7 +48,7 @@ struct FusedStructure {
     require(lasting + bins.products * large_row_bytes_per_product, "the structure of A * B");
     counted = count_rows<Value>({a, b}, bins, budget - lasting, row_ptr.data(), false, stream);
     entries = counted.found.entries;
-    trim_bitmaps(stream);
+    trim_bitmaps(counted, stream);
     counting.stop();
   }
 
@@ -58,16 +58,18 @@ struct FusedStructure {
     return bins.rows.bytes() + large.storage.bytes() + large.bitmaps.bytes() + row_ptr.bytes();
   }
 
-  /// Leaves only the rows that `products` still has, which must not be short enough to be sorted.
+  /// Leaves only the rows that `products` still has. If it throws, nothing has changed.
   /// \param budget  bytes
   void keep_rows_with_products(const DeviceCsrView<Value>& a, const DeviceCsrView<Value>& b,
                                std::uint64_t budget, cudaStream_t stream) {
     DeviceBuffer<std::int64_t> counts(row_ptr.size(), stream);
     RowBins others = find_row_bins(products.data(), a.rows, counts.data(), stream);
     others.slots.reset();
-    counted = count_rows<Value>({a, b}, others, budget, counts.data(), false, stream);
+    CountedRows<Value> of_others =
+        count_rows<Value>({a, b}, others, budget, counts.data(), false, stream);
+    trim_bitmaps(of_others, stream);
     bins = std::move(others);
-    trim_bitmaps(stream);
+    counted = std::move(of_others);
   }
 
   void make(const DeviceCsrView<Value>& a, const DeviceCsrView<Value>& b, std::uint32_t* col_idx,
@@ -77,9 +79,9 @@ struct FusedStructure {
 
  private:
   /// The bitmaps were allocated before their total size was known: keeps only the used part.
-  void trim_bitmaps(cudaStream_t stream) {
-    DeviceBuffer<std::uint32_t>& bitmaps = counted.large.bitmaps;
-    const std::uint64_t used = counted.found.bitmap_words;
+  static void trim_bitmaps(CountedRows<Value>& rows, cudaStream_t stream) {
+    DeviceBuffer<std::uint32_t>& bitmaps = rows.large.bitmaps;
+    const std::uint64_t used = rows.found.bitmap_words;
     if (used >= bitmaps.size()) return;
     DeviceBuffer<std::uint32_t> kept(used, stream);
     if (used != 0)
