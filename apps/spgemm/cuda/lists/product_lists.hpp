@@ -70,7 +70,7 @@ struct ListTiles {
 /// | offsets     | 4 per factor: what leads from a product's number to its entry of B |
 /// | indices     | 4 per factor of tiles whose factors are not consecutive            |
 /// | slots       | 2 per entry of C of tiles whose lists have several lengths         |
-/// | tiles       | 76 for each 1536 products or more                                  |
+/// | tiles       | 64 for each 1536 products or more                                  |
 struct ProductLists {
   DeviceBuffer<ListTile> tiles;
   std::array<ListTiles, tile_classes.size()> of_class;
