@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -26,6 +28,32 @@ struct CandidateDraw {
 struct PartCounts {
   std::uint64_t all = 1;
   std::uint64_t on_device = 1;  ///< that one device builds at a time
+};
+
+/// Which bytes are letters of a text.
+using LetterSet = std::array<bool, 256>;
+
+/// A part of a text that one of several devices copies and packs: blocks of symbols.
+struct TextPart {
+  std::uint64_t number = 0;
+  std::uint64_t parts = 1;
+};
+
+/// A text while it is packed on a device. Of several devices, each copies and packs a part, and the
+/// others receive it. One call after the other, in the order of the declarations.
+class TextPacker {
+ public:
+  TextPacker() = default;
+  virtual ~TextPacker() = default;
+  TextPacker(const TextPacker&) = delete;
+  TextPacker& operator=(const TextPacker&) = delete;
+
+  /// The letters of the part that was copied.
+  [[nodiscard]] virtual LetterSet find_letters() = 0;
+  /// Packs that part, and allocates memory for all. Waits. \param letters  of the whole text
+  virtual void pack(const LetterSet& letters) = 0;
+  /// Device memory of part `number`, packed. \pre pack()
+  [[nodiscard]] virtual std::span<std::byte> packed_part(std::uint64_t number) = 0;
 };
 
 /// Most attempts to draw candidates; each one is almost certain to succeed.
@@ -71,14 +99,23 @@ struct RangePlan {
   std::uint64_t members = 0;      ///< most suffixes of a range, at least 1
 };
 
-/// Copies a text to the context's device, packs it there, and ranks the cover.
-/// \param text  not empty; not used later
+/// Copies a part of a text to the context's device, after checking the memory for all steps.
+/// \param text  the whole text, not empty; not used later
 /// \param plan  instead of that for the memory of the device, whatever it takes; for tests
 /// \throws Error (out_of_memory, device)
 template <Position Pos>
+[[nodiscard]] std::unique_ptr<TextPacker> make_text_packer(const Context& context,
+                                                           const TextView& text,
+                                                           const TextPart& part,
+                                                           const PartCounts& parts,
+                                                           const std::optional<RangePlan>& plan);
+
+/// Ranks the cover of a text that is packed.
+/// \param packer  of make_text_packer() with the same type, whose packed_part() are all filled
+/// \throws Error (out_of_memory, device)
+template <Position Pos>
 [[nodiscard]] std::unique_ptr<PartBuilder<Pos>> make_part_builder(
-    const Context& context, const TextView& text, const PartCounts& parts,
-    const std::optional<RangePlan>& plan = {});
+    const Context& context, std::unique_ptr<TextPacker> packer);
 
 }  // namespace cuda
 }  // namespace sortie::suffix_array

@@ -82,9 +82,10 @@ cluster::SuffixArrayShare<Pos> sort_on_host(Exchanges& exchanges, const Context&
 
 /// The same on the devices of the ranks.
 template <Position Pos>
-cluster::SuffixArrayShare<Pos> sort_on_devices(cluster::Ranks& ranks, const Context& context,
+cluster::SuffixArrayShare<Pos> sort_on_devices(Exchanges& exchanges, const Context& context,
                                                const cluster::RankMemory& memory,
                                                const TextView& text) {
+  cluster::Ranks& ranks = exchanges.ranks();
   cluster::SuffixArrayShare<Pos> result;
   const SharedText shared(ranks, memory, text);
   const TextView& view = shared.view();
@@ -100,7 +101,7 @@ cluster::SuffixArrayShare<Pos> sort_on_devices(cluster::Ranks& ranks, const Cont
     memory.require("a rank's part of the suffix array", {own.size * sizeof(Pos)});
     resize_for_overwrite(result.suffixes, static_cast<std::int64_t>(own.size));
   });
-  build_on_device<Pos>(ranks, context, view, result.suffixes);
+  build_on_device<Pos>(exchanges, context, view, result.suffixes);
   return result;
 }
 
@@ -126,7 +127,7 @@ cluster::SuffixArrayShare<Pos> build(cluster::Ranks& ranks, const Context& conte
   Exchanges exchanges(ranks);
   cluster::RankMemory memory(ranks, static_cast<const HostContext&>(host));
   cluster::SuffixArrayShare<Pos> result;
-  if (on_device) result = sort_on_devices<Pos>(ranks, context, memory, text.view());
+  if (on_device) result = sort_on_devices<Pos>(exchanges, context, memory, text.view());
   const auto text_is_read = [&] {
     ranks.on_rank(0, "text is read", [&] {
       if (options.text_is_read) options.text_is_read();

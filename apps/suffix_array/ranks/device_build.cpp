@@ -18,15 +18,17 @@
 
 #include <fmt/format.h>
 
+#include "core/variant.hpp"
 #include <algorithm>
 #include <memory>
 #include <vector>
 
 #include "apps/suffix_array/backends.hpp"
-#include "cluster/device_share.hpp"
+#include "apps/suffix_array/ranks/device_text.hpp"
 #include "cluster/traffic_plan.hpp"
 #include "core/background_task.hpp"
 #include "core/host_memory.hpp"
+#include "core/phase_timer.hpp"
 #include "core/uninitialised_vector.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/cluster_devices.hpp"
@@ -38,42 +40,6 @@ namespace {
 
 template <Position Pos>
 using Builder = std::shared_ptr<const PartBuilder<Pos>>;
-
-template <Position Pos>
-Builder<Pos> make_builder(const Context& context, const TextView& text, const PartCounts& parts,
-                          const std::optional<cuda::RangePlan>& plan) {
-  return on_backend(
-      context,
-      [&](const auto& here) -> Builder<Pos> {
-        return cuda::make_part_builder<Pos>(here, text, parts, plan);
-      },
-      [](const Context&) -> Builder<Pos> {
-        throw Error(ErrorKind::unavailable, "suffix array: found the host, expected a device");
-      });
-}
-
-/// The builder of this rank's GPU. Collective.
-template <Position Pos>
-Builder<Pos> shared_builder(cluster::Ranks& ranks, const Context& context, const TextView& text,
-                            const std::optional<cuda::RangePlan>& plan) {
-  const cluster::DeviceShare share = cluster::share_device(ranks, context);
-  const bool shares = ranks.share_memory() && share.ranks > 1;
-  Builder<Pos> own;
-  ranks.on_devices("pack text", [&] {
-    if (shares && ranks.rank() != share.first) return;
-    Context of_gpu = context;
-    if (!shares && share.ranks > 1) of_gpu.memory_budget = share.bytes;
-    const PartCounts parts{static_cast<std::uint64_t>(ranks.size()),
-                           shares ? static_cast<std::uint64_t>(share.ranks) : 1};
-    own = make_builder<Pos>(of_gpu, text, parts, plan);
-  });
-  if (!ranks.share_memory()) return own;
-  const std::vector<const Builder<Pos>*> all = ranks.gather<const Builder<Pos>*>(&own);
-  Builder<Pos> used;
-  // No rank leaves before all have copied.
-  ranks.together("share text", [&] { used = *all[static_cast<std::size_t>(share.first)]; });
-  return used;
-}
 
 }  // namespace
 
@@ -108,11 +74,17 @@ SharedText::SharedText(cluster::Ranks& ranks, const cluster::RankMemory& memory,
 }
 
 template <Position Pos>
-void build_on_device(cluster::Ranks& ranks, const Context& context, const TextView& text,
+void build_on_device(Exchanges& exchanges, const Context& context, const TextView& text,
                      std::span<Pos> entries, const std::optional<cuda::RangePlan>& plan) {
+  cluster::Ranks& ranks = exchanges.ranks();
   // The page faults of the host's memory, beside the work of the devices.
-  BackgroundTask touching([=] { touch_new_memory(entries.data(), entries.size_bytes()); });
-  const Builder<Pos> builder = shared_builder<Pos>(ranks, context, text, plan);
+  BackgroundTask touching([=] { if (variant("V_TOUCH", 1) != 0) touch_new_memory(entries.data(), entries.size_bytes()); });
+  const auto builder = on_backend(
+      context,
+      [&](const auto& here) { return share_builder<Pos>(exchanges, here, text, plan); },
+      [](const Context&) -> Builder<Pos> {
+        throw Error(ErrorKind::unavailable, "suffix array: found the host, expected a device");
+      });
   const std::uint64_t most = ranks.least(builder->most_members());
   const EntryShare own = entry_share(text.size(), ranks.size(), ranks.rank());
   const auto count = static_cast<std::uint64_t>(ranks.size());
@@ -130,7 +102,9 @@ void build_on_device(cluster::Ranks& ranks, const Context& context, const TextVi
   }
   std::uint64_t sorted = 0;
   ranks.on_devices("sort ranges", [&] {
+    PhaseTimer touch(context, "page faults");
     touching.wait();
+    touch.stop();
     sorted = builder->build(context, draw, counts, own.begin, entries);
   });
   const double imbalance = cluster::imbalance_of(ranks, sorted);
@@ -143,7 +117,9 @@ void build_on_devices(const Context& context, std::span<const int> devices, cons
   require_text<Pos>(text.size(), text.separators);
   cluster::run_on_devices(context, devices, [&](cluster::Ranks& ranks, const Context& own_context) {
     const EntryShare own = entry_share(text.size(), ranks.size(), ranks.rank());
-    build_on_device<Pos>(ranks, own_context, text, entries.subspan(own.begin, own.size));
+    Exchanges exchanges(ranks);
+    build_on_device<Pos>(exchanges, own_context, text, entries.subspan(own.begin, own.size));
+    exchanges.plan().finish(own_context);
   });
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "apps/suffix_array/part_builder.hpp"
+#include "apps/suffix_array/ranks/exchanges.hpp"
 #include "cluster/rank_memory.hpp"
 #include "sortie/cluster.hpp"
 #include "sortie/suffix_array.hpp"
@@ -48,7 +49,7 @@ class SharedText {
 /// \param plan     instead of that for the memory of the device; for tests
 /// \throws Error (out_of_memory) of the device; (device)
 template <Position Pos>
-void build_on_device(cluster::Ranks& ranks, const Context& context, const TextView& text,
+void build_on_device(Exchanges& exchanges, const Context& context, const TextView& text,
                      std::span<Pos> entries, const std::optional<cuda::RangePlan>& plan = {});
 
 /// Builds a suffix array on devices of this process.

@@ -34,6 +34,9 @@ class Exchanges {
   [[nodiscard]] cluster::Ranks& ranks() const { return ranks_; }
   [[nodiscard]] const cluster::TrafficPlan& plan() const { return plan_; }
 
+  /// Plans bytes that are sent by other means, which count them.
+  void add(std::uint64_t bytes) { plan_.add(bytes, 1); }
+
   /// Sends each rank the next counts[rank] items. Collective.
   /// \param from   items that each rank sends, if this is known; else null
   /// \param phase  of the memory for the items received

@@ -2,12 +2,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
+#include <memory>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "apps/suffix_array/construction.hpp"
 #include "apps/suffix_array/cuda/ranges/ranges.hpp"
 #include "apps/suffix_array/cuda/ranges/suffix_order.cuh"
+#include "apps/suffix_array/part_builder.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_pool.hpp"
@@ -60,6 +66,49 @@ TYPED_TEST(DeviceRanges, EqualReferenceOnTrickyTexts) {
           << plan.cover_order << ' ' << plan.members;
       EXPECT_LE(built.largest, plan.members);
     }
+  }
+}
+
+/// Packs a text in parts, as several devices do, and builds the suffix array from them.
+template <Position Index>
+std::vector<Index> build_from_parts(const TextView& text, std::uint64_t parts) {
+  const Context context = test::context();
+  const DeviceCall call(context);
+  const RangePlan plan{0, text.size()};
+  std::vector<std::unique_ptr<TextPacker>> packers;
+  LetterSet letters{};
+  for (std::uint64_t number = 0; number < parts; ++number) {
+    packers.push_back(make_text_packer<Index>(context, text, {number, parts}, {}, plan));
+    const LetterSet found = packers.back()->find_letters();
+    for (std::size_t byte = 0; byte < found.size(); ++byte) letters[byte] |= found[byte];
+  }
+  for (const auto& packer : packers) packer->pack(letters);
+  for (std::uint64_t number = 1; number < parts; ++number) {
+    const std::span<std::byte> from = packers[number]->packed_part(number);
+    const std::span<std::byte> to = packers[0]->packed_part(number);
+    EXPECT_EQ(to.size(), from.size());
+    check_cuda(cudaMemcpy(to.data(), from.data(), from.size(), cudaMemcpyDeviceToDevice));
+  }
+  const auto builder = make_part_builder<Index>(context, std::move(packers[0]));
+  const CandidateDraw draw{1, 0};
+  std::vector<Index> suffixes(text.size());
+  builder->build(context, draw, builder->count(context, draw, 0, text.size()), 0, suffixes);
+  return suffixes;
+}
+
+TYPED_TEST(DeviceRanges, ArePackedInParts) {
+  std::vector<test::NamedText> texts = test::tricky_texts();
+  for (const std::size_t size : {63, 64, 65, 128, 1000})
+    texts.push_back(test::single("letters", test::random_letters(size, 4, 'A', size)));
+  const std::string letters = test::random_letters(500, 4, 'A', 1);
+  // Letters and separators that only some parts have.
+  texts.push_back(test::joined("records", {letters, "N", "", letters, std::string(300, 'X')}));
+  for (const test::NamedText& text : texts) {
+    if (text.symbols.empty()) continue;
+    SCOPED_TRACE(text.name + " " + std::to_string(text.symbols.size()));
+    const auto expected = test::reference<TypeParam>(text.view());
+    for (const std::uint64_t parts : {1, 2, 3, 5})
+      EXPECT_EQ(build_from_parts<TypeParam>(text.view(), parts), expected) << parts;
   }
 }
 

@@ -35,9 +35,9 @@
 // Source: Karkkainen: Fast BWT in small space by blockwise suffix sorting (Theoretical Computer
 // Science 2007), with GPU sorts in place of multikey quicksort.
 #include "apps/suffix_array/cuda/ranges/ranges.hpp"
+#include "core/variant.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <optional>
 #include <span>
@@ -72,7 +72,7 @@ constexpr std::uint64_t constant = std::uint64_t{3} << 20;
 /// A part that is alone on its device is sorted in so many ranges, so that the first is copied to the
 /// host beside the sort of the second. Each range takes a pass over the text: 14 ms for 10^9 symbols on
 /// an H100, and the copy of 5 * 10^8 entries 100 ms. Parts that share a device overlap each other.
-constexpr std::uint64_t ranges_a_part = 2;
+const std::uint64_t ranges_a_part = static_cast<std::uint64_t>(variant("V_RANGES", 2));
 
 template <class Index>
 constexpr std::uint64_t list_entry = SuffixGroups<Index>::bytes_a_member;
@@ -125,13 +125,6 @@ std::uint64_t bytes_to_sort(const TextShape& shape, const RangePlan& plan) {
 /// The plan with a given cover and the smallest ranges.
 RangePlan least_plan(const TextShape& shape, std::uint32_t cover_order) {
   return {cover_order, (shape.symbols + most_ranges_wanted - 1) / most_ranges_wanted};
-}
-
-/// The same letters, none of them rare.
-PrefixCode without_rare_letters(const PrefixCode& code) {
-  std::array<bool, 256> occurs{};
-  for (std::size_t byte = 0; byte < occurs.size(); ++byte) occurs[byte] = code.codes[byte] != 0;
-  return plan_prefix_code(occurs, {}, 32);
 }
 
 /// Returns the unused memory of the pool to the system, so that it can be allocated again as one
@@ -312,7 +305,7 @@ std::uint64_t least_bytes(const TextShape& shape) {
 
 template <Position Index>
 RangePlan plan_ranges(const TextShape& shape, std::uint64_t budget) {
-  for (std::uint32_t order = least_cover_order; order <= greatest_cover_order; ++order) {
+  for (std::uint32_t order = static_cast<std::uint32_t>(variant("V_COVER", least_cover_order)); order <= greatest_cover_order; ++order) {
     if (bytes_in_ranges<Index>(shape, least_plan(shape, order)) > budget) continue;
     const std::uint64_t rest = budget - bytes_to_sort<Index>(shape, {order, 0});
     return {order, std::min(shape.symbols, rest / (shape.sorts * member_bytes<Index>(shape)))};
@@ -321,42 +314,42 @@ RangePlan plan_ranges(const TextShape& shape, std::uint64_t budget) {
 }
 
 template <Position Index>
-OrderedText<Index> order_text(const DeviceContext& context, const TextView& view, int kept,
-                              const PartCounts& parts, const std::optional<RangePlan>& given) {
-  const cudaStream_t stream = context.stream;
-  const std::uint64_t symbols = view.size();
+RangeTextPacker<Index>::RangeTextPacker(const DeviceContext& context, const TextView& text,
+                                        const TextPart& part, int kept, const PartCounts& parts,
+                                        const std::optional<RangePlan>& given)
+    : DeviceTextPacker(context, text, part),
+      shape_{text.size(), text.separators.size(), 1, kept, parts.on_device},
+      parts_(parts),
+      given_(given) {
   // A part of the free memory is left out: the pool grows in large blocks, and fragments.
   constexpr std::uint64_t gaps = std::uint64_t{32} << 20;
   const std::uint64_t free = device_memory_free() / 16 * 15;
-  const std::uint64_t usable = free - std::min(free, gaps);
-  const std::uint64_t budget =
-      context.memory_budget == 0 ? usable : std::min(context.memory_budget, usable);
-  TextShape shape{symbols, view.separators.size(), 1, kept, parts.on_device};
+  usable_ = free - std::min(free, gaps);
+  budget_ = context.memory_budget == 0 ? usable_ : std::min(context.memory_budget, usable_);
+  // Checks the memory for the fewest bits a symbol.
+  if (!given) static_cast<void>(plan_ranges<Index>(shape_, budget_));
+  copy(text);
+}
+
+template <Position Index>
+OrderedText<Index> RangeTextPacker<Index>::order(const DeviceContext& context) {
+  const cudaStream_t stream = context.stream;
+  const std::uint64_t symbols = shape_.symbols;
   OrderedText<Index> text;
-  // Checks the memory for the fewest bits a symbol, before the text is copied.
-  text.plan = given ? *given : plan_ranges<Index>(shape, budget);
-  {
-    const Inputs<Index> inputs(context, "the text", view, {});
-    WaitingPhase packing(context, "pack", 2 * symbols);
-    const MarkedText marked = mark_separators(inputs.text(), stream);
-    const PrefixCode code = without_rare_letters(plan_first_sort(marked, 32, stream));
-    shape.bits = symbol_bits(code);
-    if (!given) text.plan = plan_ranges<Index>(shape, budget);
-    text.packed = pack_text(marked, code, stream);
-    packing.stop();
-  }
-  text.packed.stream.first_symbols = 0;  // no sort by this code
+  text.packed = std::move(packed());
+  shape_.bits = text.packed.stream.bits;
+  text.plan = given_ ? *given_ : plan_ranges<Index>(shape_, budget_);
 
   // Closing the gaps takes 50 to 100 ms, and is of no use where the memory suffices for the arrays of
   // all steps, one beside the other.
   const std::uint64_t part =
-      symbols / parts.all / (parts.on_device == 1 ? ranges_a_part : 1) / 8 * 9 + 1;
+      symbols / parts_.all / (parts_.on_device == 1 ? ranges_a_part : 1) / 8 * 9 + 1;
   const RangePlan plan{text.plan.cover_order, std::min(text.plan.members, part)};
   const std::uint64_t all_steps =
-      bytes_to_sort<Index>(shape, plan) +
+      bytes_to_sort<Index>(shape_, plan) +
       DifferenceCover::most_positions(plan.cover_order, symbols) * bytes_a_sample<Index>() +
-      2 * symbols + view.separators.size_bytes();
-  const bool tight = !given && budget == usable && (parts.all == 1 || all_steps > budget);
+      2 * symbols + shape_.separators * sizeof(std::uint64_t);
+  const bool tight = !given_ && budget_ == usable_ && (parts_.all == 1 || all_steps > budget_);
   WaitingPhase ranking(context, "cover");
   if (tight) close_gaps(stream);
   text.cover = rank_cover<Index>(text.packed.stream, symbols, text.plan.cover_order, stream);
@@ -372,7 +365,9 @@ OrderedText<Index> order_text(const DeviceContext& context, const TextView& view
 template <Position Index>
 void build_in_ranges(const DeviceContext& context, const TextView& view, int kept,
                      const RangeSink<Index>& sink, const std::optional<RangePlan>& given) {
-  const OrderedText<Index> text = order_text<Index>(context, view, kept, {}, given);
+  RangeTextPacker<Index> packer(context, view, {}, kept, {}, given);
+  packer.pack(packer.find_letters());
+  const OrderedText<Index> text = packer.order(context);
   WaitingPhase cutting(context, "borders");
   const std::vector<SuffixRange> ranges =
       find_ranges(text.order(), view.size(), text.plan.members, context.stream);
@@ -405,11 +400,10 @@ namespace {
 template <Position Pos, Position Index>
 class DevicePartBuilder final : public PartBuilder<Pos> {
  public:
-  DevicePartBuilder(const DeviceContext& context, const TextView& text, const PartCounts& parts,
-                    const std::optional<RangePlan>& plan)
-      : symbols_(text.size()),
-        is_alone_(parts.on_device == 1),
-        text_(order_text<Index>(context, text, sizeof(Pos), parts, plan)) {
+  DevicePartBuilder(const DeviceContext& context, RangeTextPacker<Index>& packer)
+      : symbols_(packer.symbols()),
+        is_alone_(packer.parts().on_device == 1),
+        text_(packer.order(context)) {
     // Other threads use other streams.
     check_cuda(cudaStreamSynchronize(context.stream));
   }
@@ -471,22 +465,38 @@ class DevicePartBuilder final : public PartBuilder<Pos> {
 }  // namespace
 
 template <Position Pos>
-std::unique_ptr<PartBuilder<Pos>> make_part_builder(const Context& context, const TextView& text,
-                                                    const PartCounts& parts,
-                                                    const std::optional<RangePlan>& plan) {
+std::unique_ptr<TextPacker> make_text_packer(const Context& context, const TextView& text,
+                                             const TextPart& part, const PartCounts& parts,
+                                             const std::optional<RangePlan>& plan) {
   const DeviceCall call(context);
   if (text.size() <= max_symbols<std::uint32_t>)
-    return std::make_unique<DevicePartBuilder<Pos, std::uint32_t>>(call, text, parts, plan);
+    return std::make_unique<RangeTextPacker<std::uint32_t>>(call, text, part, sizeof(Pos), parts,
+                                                            plan);
   if constexpr (sizeof(Pos) == sizeof(std::uint64_t))
-    return std::make_unique<DevicePartBuilder<Pos, std::uint64_t>>(call, text, parts, plan);
+    return std::make_unique<RangeTextPacker<std::uint64_t>>(call, text, part, sizeof(Pos), parts,
+                                                            plan);
+  throw too_many_symbols();
+}
+
+template <Position Pos>
+std::unique_ptr<PartBuilder<Pos>> make_part_builder(const Context& context,
+                                                    std::unique_ptr<TextPacker> packer) {
+  const DeviceCall call(context);
+  if (auto* const narrow = dynamic_cast<RangeTextPacker<std::uint32_t>*>(packer.get()))
+    return std::make_unique<DevicePartBuilder<Pos, std::uint32_t>>(call, *narrow);
+  if constexpr (sizeof(Pos) == sizeof(std::uint64_t))
+    return std::make_unique<DevicePartBuilder<Pos, std::uint64_t>>(
+        call, dynamic_cast<RangeTextPacker<std::uint64_t>&>(*packer));
   throw too_many_symbols();
 }
 
 SORTIE_FOR_BOTH_POSITIONS(bytes_in_ranges);
 SORTIE_FOR_BOTH_POSITIONS(least_bytes);
 SORTIE_FOR_BOTH_POSITIONS(plan_ranges);
-SORTIE_FOR_BOTH_POSITIONS(order_text);
+template class RangeTextPacker<std::uint32_t>;
+template class RangeTextPacker<std::uint64_t>;
 SORTIE_FOR_BOTH_POSITIONS(build_in_ranges);
+SORTIE_FOR_BOTH_POSITIONS(make_text_packer);
 SORTIE_FOR_BOTH_POSITIONS(make_part_builder);
 SORTIE_FOR_BOTH_POSITIONS(build_prefix_doubling);
 SORTIE_FOR_BOTH_POSITIONS(build_arriving);

@@ -13,6 +13,7 @@
 #include "apps/suffix_array/cuda/ranges/suffix_order.cuh"
 #include "apps/suffix_array/cuda/text/pack.hpp"
 #include "apps/suffix_array/cuda/text/symbol_stream.cuh"
+#include "apps/suffix_array/cuda/text/text_packer.hpp"
 #include "apps/suffix_array/part_builder.hpp"
 #include "core/cuda/device_context.hpp"
 #include "sortie/device_buffer.hpp"
@@ -182,13 +183,27 @@ struct OrderedText {
   [[nodiscard]] SuffixOrder<Index> order() const { return {packed.stream, cover.view}; }
 };
 
-/// Steps 1 and 2 of a construction in ranges (range_build.cu).
-/// \param given  instead of the plan for the memory of the device
-/// \throws Error (out_of_memory)  names the fewest bytes required, before any sort; (device)
+/// Step 1 of a construction in ranges (range_build.cu), with the memory that all steps may take: what
+/// is free before anything is copied.
 template <Position Index>
-[[nodiscard]] OrderedText<Index> order_text(const DeviceContext& context, const TextView& text,
-                                            int kept, const PartCounts& parts,
-                                            const std::optional<RangePlan>& given);
+class RangeTextPacker final : public DeviceTextPacker {
+ public:
+  /// \param given  instead of the plan for the memory of the device
+  /// \throws Error (out_of_memory)  names the fewest bytes required, before the copy; (device)
+  RangeTextPacker(const DeviceContext& context, const TextView& text, const TextPart& part, int kept,
+                  const PartCounts& parts, const std::optional<RangePlan>& given);
+
+  /// Step 2. Called once, after pack(). \throws Error (out_of_memory, device)
+  [[nodiscard]] OrderedText<Index> order(const DeviceContext& context);
+  [[nodiscard]] const PartCounts& parts() const { return parts_; }
+
+ private:
+  TextShape shape_;
+  PartCounts parts_;
+  std::optional<RangePlan> given_;
+  std::uint64_t usable_ = 0;  ///< bytes of the device
+  std::uint64_t budget_ = 0;  ///< of these
+};
 
 /// Receives the suffix array, one range after the other.
 template <Position Index>

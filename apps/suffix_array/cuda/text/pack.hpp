@@ -7,6 +7,7 @@
 
 #include "apps/suffix_array/cuda/text/prefix_code.hpp"
 #include "apps/suffix_array/cuda/text/symbol_stream.cuh"
+#include "apps/suffix_array/part_builder.hpp"
 #include "sortie/device_suffix_array.hpp"
 
 namespace sortie::suffix_array::cuda {
@@ -29,7 +30,12 @@ struct TextReader {
 struct MarkedText : TextReader {
   DeviceBuffer<std::uint32_t> bits;
 };
-[[nodiscard]] MarkedText mark_separators(const DeviceText& text, cudaStream_t stream);
+/// \param first  that position of the text is the first of `text.symbols`
+[[nodiscard]] MarkedText mark_separators(const DeviceText& text, cudaStream_t stream,
+                                         std::uint64_t first = 0);
+
+/// The letters of a text. Waits for the stream.
+[[nodiscard]] LetterSet find_letters(const TextReader& text, cudaStream_t stream);
 
 /// The code for the letters of the text whose keys have at most `bits` bits. Waits for the stream.
 [[nodiscard]] PrefixCode plan_first_sort(const TextReader& text, int bits, cudaStream_t stream);
@@ -48,10 +54,22 @@ struct PackedText {
   SymbolStream stream{};
 };
 
+/// Symbols that are packed together, into whole words.
+inline constexpr std::uint64_t packed_block = SymbolStream::rare_block;
+
 /// Bits of a symbol in texts that are packed by a code.
 [[nodiscard]] int symbol_bits(const PrefixCode& code);
 
 [[nodiscard]] PackedText pack_text(const TextReader& text, const PrefixCode& code,
                                    cudaStream_t stream);
+
+/// Memory for a text of so many symbols, of which only the words behind the last one are written.
+/// \pre the code has no rare letters
+[[nodiscard]] PackedText packed_memory(std::uint64_t symbols, const PrefixCode& code,
+                                       cudaStream_t stream);
+/// Packs blocks of packed_block symbols, from number `first_block` on.
+/// \param part  the symbols of these blocks; zeros follow them
+void pack_blocks(const TextReader& part, const PrefixCode& code, std::uint64_t first_block,
+                 std::uint64_t blocks, PackedText& packed, cudaStream_t stream);
 
 }  // namespace sortie::suffix_array::cuda
