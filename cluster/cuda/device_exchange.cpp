@@ -141,8 +141,7 @@ DeviceTransport connect_devices(Ranks& ranks, const Context& context) {
   DeviceTransport transport;
   if (ranks.share_memory()) {
     transport.exchange = std::make_shared<PeerCopies>(ranks, context.device);
-  } else if (ranks.greatest(
-                 static_cast<std::uint64_t>(share_device(ranks, context).ranks)) > 1) {
+  } else if (ranks.greatest(static_cast<std::uint64_t>(share_device(ranks, context).ranks)) > 1) {
     transport.why_none = "several ranks share a GPU, which NCCL does not allow";
   } else if (std::string why = why_no_rank_has_nccl(ranks); !why.empty()) {
     transport.why_none = std::move(why);

@@ -180,8 +180,8 @@ TEST(DeviceSuffixArray, AFaultInAnyPhaseIsThrownByAllRanks) {
     on_logical_devices(devices, test::context(), [&](Ranks& ranks, const Context& own) {
       for (const char* phase :
            {"find device", "compare backends", "measure memory", "memory of the share",
-            "measure device memory", "copy text", "find letters", "pack text", "rank cover", "share text", "count suffixes", "sort ranges",
-            "pack", "bwt", "check traffic"}) {
+            "measure device memory", "copy text", "find letters", "pack text", "rank cover",
+            "share text", "count suffixes", "sort ranges", "pack", "bwt", "check traffic"}) {
         for (const int failing : {0, ranks.size() - 1}) {
           const test::Fault fault(ranks, failing, phase);
           EXPECT_EQ(test::error_of([&] {

@@ -18,10 +18,10 @@
 
 #include <fmt/format.h>
 
-#include "core/variant.hpp"
 #include <algorithm>
 #include <memory>
 #include <vector>
+#include "core/variant.hpp"
 
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/ranks/device_text.hpp"
@@ -78,10 +78,11 @@ void build_on_device(Exchanges& exchanges, const Context& context, const TextVie
                      std::span<Pos> entries, const std::optional<cuda::RangePlan>& plan) {
   cluster::Ranks& ranks = exchanges.ranks();
   // The page faults of the host's memory, beside the work of the devices.
-  BackgroundTask touching([=] { if (variant("V_TOUCH", 1) != 0) touch_new_memory(entries.data(), entries.size_bytes()); });
+  BackgroundTask touching([=] {
+    if (variant("V_TOUCH", 1) != 0) touch_new_memory(entries.data(), entries.size_bytes());
+  });
   const auto builder = on_backend(
-      context,
-      [&](const auto& here) { return share_builder<Pos>(exchanges, here, text, plan); },
+      context, [&](const auto& here) { return share_builder<Pos>(exchanges, here, text, plan); },
       [](const Context&) -> Builder<Pos> {
         throw Error(ErrorKind::unavailable, "suffix array: found the host, expected a device");
       });

@@ -75,8 +75,8 @@ Builder<Pos> share_builder(Exchanges& exchanges, const Context& context, const T
   TextPart part;
   if (packing.size() > 1) {
     part.parts = packing.size();
-    part.number = static_cast<std::uint64_t>(std::ranges::find(packing, ranks.rank()) -
-                                             packing.begin());
+    part.number =
+        static_cast<std::uint64_t>(std::ranges::find(packing, ranks.rank()) - packing.begin());
   }
 
   std::unique_ptr<TextPacker> packer;

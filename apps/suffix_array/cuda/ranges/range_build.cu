@@ -305,7 +305,8 @@ std::uint64_t least_bytes(const TextShape& shape) {
 
 template <Position Index>
 RangePlan plan_ranges(const TextShape& shape, std::uint64_t budget) {
-  for (std::uint32_t order = static_cast<std::uint32_t>(variant("V_COVER", least_cover_order)); order <= greatest_cover_order; ++order) {
+  for (std::uint32_t order = static_cast<std::uint32_t>(variant("V_COVER", least_cover_order));
+       order <= greatest_cover_order; ++order) {
     if (bytes_in_ranges<Index>(shape, least_plan(shape, order)) > budget) continue;
     const std::uint64_t rest = budget - bytes_to_sort<Index>(shape, {order, 0});
     return {order, std::min(shape.symbols, rest / (shape.sorts * member_bytes<Index>(shape)))};

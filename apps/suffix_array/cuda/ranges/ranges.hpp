@@ -190,8 +190,8 @@ class RangeTextPacker final : public DeviceTextPacker {
  public:
   /// \param given  instead of the plan for the memory of the device
   /// \throws Error (out_of_memory)  names the fewest bytes required, before the copy; (device)
-  RangeTextPacker(const DeviceContext& context, const TextView& text, const TextPart& part, int kept,
-                  const PartCounts& parts, const std::optional<RangePlan>& given);
+  RangeTextPacker(const DeviceContext& context, const TextView& text, const TextPart& part,
+                  int kept, const PartCounts& parts, const std::optional<RangePlan>& given);
 
   /// Step 2. Called once, after pack(). \throws Error (out_of_memory, device)
   [[nodiscard]] OrderedText<Index> order(const DeviceContext& context);

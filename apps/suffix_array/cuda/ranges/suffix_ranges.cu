@@ -14,6 +14,7 @@
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
 #include "core/random.hpp"
+#include "core/variant.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "primitives/host/parallel.hpp"
 #include "sortie/device_buffer.hpp"
@@ -116,8 +117,8 @@ struct InRange {
   SuffixOrder<Index> order;
   SuffixRange range;
 
-  __device__ bool operator()(std::uint64_t position) const {
-    const auto window = order.text.template window<std::uint64_t>(position);
+  /// \param window  of 64 bits, at the position
+  __device__ bool operator()(std::uint64_t position, std::uint64_t window) const {
     const auto suffix = static_cast<Index>(position);
     if (!range.first &&
         (window < range.begin_window ||
@@ -128,6 +129,51 @@ struct InRange {
            (window == range.end_window && order.before(suffix, static_cast<Index>(range.end)));
   }
 };
+
+// Thread t tests the positions of word t of the set, which are `first` + 32 t and the next 31. It reads
+// the text as a stream: a window is the one before it, shifted by a symbol.
+template <class Index>
+__global__ void __launch_bounds__(element_threads)
+    find_members_kernel(InRange<Index> in_range, std::uint64_t first, std::uint64_t count,
+                        NumberedSet<Index> members) {
+  const std::uint64_t t = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x;
+  if (32 * t >= count) return;
+  const SymbolStream& text = in_range.order.text;
+  const std::uint64_t begin = first + 32 * t;
+  const std::uint64_t bit = begin * static_cast<std::uint64_t>(text.bits);
+  const std::uint64_t* next = text.words + bit / 64;
+  auto shift = static_cast<unsigned>(bit % 64);
+  std::uint64_t high = *next++;
+  std::uint64_t low = *next++;
+  const unsigned symbols = count - 32 * t < 32 ? static_cast<unsigned>(count - 32 * t) : 32U;
+  std::uint32_t found = 0;
+  for (unsigned i = 0; i < symbols; ++i) {
+    // A shift by 64 is not defined.
+    const std::uint64_t ahead = high << shift | low >> 1 >> (63 - shift);
+    if (in_range(begin + i, text.window_of<std::uint64_t>(ahead))) found |= 1U << i;
+    shift += static_cast<unsigned>(text.bits);
+    if (shift >= 64 && i + 1 < symbols) {
+      shift -= 64;
+      high = low;
+      low = *next++;
+    }
+  }
+  members.words[t].bits = found;
+}
+
+// Thread t lists the members of word t.
+template <class Index>
+__global__ void __launch_bounds__(element_threads)
+    list_members_kernel(NumberedSet<Index> members, std::uint64_t first, std::uint64_t count,
+                        Index* positions) {
+  const std::uint64_t t = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x;
+  if (32 * t >= count) return;
+  const NumberedWord<Index> word = members.words[t];
+  Index* to = positions + word.before;
+  for (std::uint32_t left = word.bits; left != 0; left &= left - 1)
+    *to++ = static_cast<Index>(first + 32 * t +
+                               static_cast<unsigned>(__ffs(static_cast<int>(left))) - 1);
+}
 
 /// Positions of the suffixes of a range, ascending. Waits for the stream up to four times.
 template <class Index>
@@ -141,15 +187,30 @@ DeviceBuffer<Index> gather(const InRange<Index>& in_range, std::uint64_t symbols
   for (std::uint64_t first = 0; first < symbols; first += chunk) {
     const std::uint64_t count = std::min(chunk, symbols - first);
     NumberedSetBuffer<Index> members(count, stream);
-    const auto is_member = [in_range, first] __device__(Index j) { return in_range(first + j); };
-    fill_set(members.set(), count, is_member, stream);
+    const unsigned blocks = blocks_for(count, 32 * element_threads);
+    const bool old = variant("V_GATHER", 1) == 0;
+    if (old) {
+      const auto is_member = [in_range, first] __device__(Index j) {
+        return in_range(first + j,
+                        in_range.order.text.template window<std::uint64_t>(first + j));
+      };
+      fill_set(members.set(), count, is_member, stream);
+    } else
+    find_members_kernel<<<blocks, element_threads, 0, stream>>>(in_range, first, count,
+                                                                members.set());
+    check_cuda(cudaGetLastError());
     const std::uint64_t here = members.number_and_count(stream);
     if (here > wanted - found) break;
-    const auto list_member = [first, positions = positions.data() + found] __device__(Index j,
-                                                                                      Index rank) {
-      positions[rank] = static_cast<Index>(first + j);
-    };
-    for_each_element(members.set(), count, list_member, stream);
+    if (old) {
+      const auto list_member = [first, positions = positions.data() + found] __device__(
+                                   Index j, Index rank) {
+        positions[rank] = static_cast<Index>(first + j);
+      };
+      for_each_element(members.set(), count, list_member, stream);
+    } else
+    list_members_kernel<<<blocks, element_threads, 0, stream>>>(members.set(), first, count,
+                                                                positions.data() + found);
+    check_cuda(cudaGetLastError());
     found += here;
     if (found == wanted && first + count == symbols) return positions;
   }

@@ -44,9 +44,15 @@ struct SymbolStream {
   /// windows compare as the suffixes do in these symbols.
   template <class Key>
   __host__ __device__ Key window(std::uint64_t position) const {
+    return window_of<Key>(bits_from(position));
+  }
+
+  /// The window in which the 64 bits from its first symbol on begin.
+  template <class Key>
+  __host__ __device__ Key window_of(std::uint64_t bits_of_text) const {
     constexpr int window_bits = 8 * static_cast<int>(sizeof(Key));
     const int used = window_symbols(window_bits) * bits;
-    const std::uint64_t all = bits_from(position) >> (64 - used);
+    const std::uint64_t all = bits_of_text >> (64 - used);
     const std::uint64_t ends_of_all = ends_in(all);
     const std::uint64_t window_mask =
         used == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << used) - 1;

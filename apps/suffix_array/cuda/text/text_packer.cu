@@ -21,9 +21,9 @@ void DeviceTextPacker::copy(const TextView& text) {
   copied_ = copied_to_device(symbols, context_.stream, threads);
   const DeviceBuffer<std::uint64_t> separators =
       copied_to_device(std::span(first, last), context_.stream, threads);
-  marked_ = mark_separators(
-      {{copied_.data(), copied_.size()}, {separators.data(), separators.size()}}, context_.stream,
-      begin);
+  marked_ =
+      mark_separators({{copied_.data(), copied_.size()}, {separators.data(), separators.size()}},
+                      context_.stream, begin);
   copy_in.stop();
 }
 
@@ -48,12 +48,12 @@ void DeviceTextPacker::pack(const LetterSet& letters) {
 
 std::span<std::byte> DeviceTextPacker::packed_part(std::uint64_t number) {
   const auto word = [&](std::uint64_t part) {
-    return part == part_.parts ? packed_.words.size()
-                               : first_block(part) * static_cast<std::uint64_t>(packed_.stream.bits);
+    return part == part_.parts
+               ? packed_.words.size()
+               : first_block(part) * static_cast<std::uint64_t>(packed_.stream.bits);
   };
   const std::uint64_t begin = word(number);
-  return std::as_writable_bytes(
-      std::span(packed_.words.data() + begin, word(number + 1) - begin));
+  return std::as_writable_bytes(std::span(packed_.words.data() + begin, word(number + 1) - begin));
 }
 
 std::uint64_t DeviceTextPacker::first_block(std::uint64_t number) const {
