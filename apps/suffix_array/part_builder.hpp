@@ -39,14 +39,25 @@ struct TextPart {
   std::uint64_t parts = 1;
 };
 
-/// A text while it is packed on a device. Of several devices, each copies and packs a part, and the
-/// others receive it. One call after the other, in the order of the declarations.
-class TextPacker {
+/// Suffixes of a cover that a device has sorted, and those of them in groups.
+struct CoverCounts {
+  std::uint64_t suffixes = 0;
+  std::uint64_t members = 0;
+};
+
+/// Device memory of a part of a cover: the suffixes in order, and of those in groups items, slots and
+/// heads (cuda/build/suffix_groups.hpp).
+using CoverMemory = std::array<std::span<std::byte>, 4>;
+
+/// A text that is packed on a device, and whose suffixes at positions of a cover are sorted there. Of
+/// several devices, each does a part of every step and receives the other parts. One call after the
+/// other, in the order of the declarations.
+class TextPreparation {
  public:
-  TextPacker() = default;
-  virtual ~TextPacker() = default;
-  TextPacker(const TextPacker&) = delete;
-  TextPacker& operator=(const TextPacker&) = delete;
+  TextPreparation() = default;
+  virtual ~TextPreparation() = default;
+  TextPreparation(const TextPreparation&) = delete;
+  TextPreparation& operator=(const TextPreparation&) = delete;
 
   /// The letters of the part that was copied.
   [[nodiscard]] virtual LetterSet find_letters() = 0;
@@ -54,6 +65,15 @@ class TextPacker {
   virtual void pack(const LetterSet& letters) = 0;
   /// Device memory of part `number`, packed. \pre pack()
   [[nodiscard]] virtual std::span<std::byte> packed_part(std::uint64_t number) = 0;
+
+  /// The least order of the cover for which the memory suffices. \pre all packed_part() are filled
+  [[nodiscard]] virtual std::uint32_t cover_order() const = 0;
+  /// Sorts a part of the cover. Waits. \param order  cover_order(), or a greater one
+  [[nodiscard]] virtual CoverCounts sort_cover(std::uint32_t order) = 0;
+  /// Allocates memory for all parts, and moves its own there. Waits. \param counts  of all parts
+  virtual void join_cover(std::span<const CoverCounts> counts) = 0;
+  /// \pre join_cover()
+  [[nodiscard]] virtual CoverMemory cover_part(std::uint64_t number) = 0;
 };
 
 /// Most attempts to draw candidates; each one is almost certain to succeed.
@@ -104,18 +124,18 @@ struct RangePlan {
 /// \param plan  instead of that for the memory of the device, whatever it takes; for tests
 /// \throws Error (out_of_memory, device)
 template <Position Pos>
-[[nodiscard]] std::unique_ptr<TextPacker> make_text_packer(const Context& context,
-                                                           const TextView& text,
-                                                           const TextPart& part,
-                                                           const PartCounts& parts,
-                                                           const std::optional<RangePlan>& plan);
+[[nodiscard]] std::unique_ptr<TextPreparation> prepare_text(const Context& context,
+                                                            const TextView& text,
+                                                            const TextPart& part,
+                                                            const PartCounts& parts,
+                                                            const std::optional<RangePlan>& plan);
 
-/// Ranks the cover of a text that is packed.
-/// \param packer  of make_text_packer() with the same type, whose packed_part() are all filled
+/// Ranks the cover of a text.
+/// \param text  of prepare_text() with the same type, whose cover_part() are all filled
 /// \throws Error (out_of_memory, device)
 template <Position Pos>
 [[nodiscard]] std::unique_ptr<PartBuilder<Pos>> make_part_builder(
-    const Context& context, std::unique_ptr<TextPacker> packer);
+    const Context& context, std::unique_ptr<TextPreparation> text);
 
 }  // namespace cuda
 }  // namespace sortie::suffix_array

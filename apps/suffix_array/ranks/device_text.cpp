@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/suffix_array/ranks/device_text.hpp"
 
+#include "core/variant.hpp"
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <span>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -13,6 +17,7 @@
 #include "cluster/device_exchange.hpp"
 #include "cluster/device_share.hpp"
 #include "core/background_task.hpp"
+#include "core/cuda/device_context.hpp"
 #include "core/phase_timer.hpp"
 
 namespace sortie::suffix_array::on_ranks {
@@ -21,24 +26,25 @@ namespace {
 template <Position Pos>
 using Builder = std::shared_ptr<const PartBuilder<Pos>>;
 
-/// Sends the packed part of each rank that has one to all others. Collective.
-/// \param packer  of this rank; null if it has no part
+/// Sends the part of each rank that has one to all others. Collective.
+/// \param memory  memory(number) gives the arrays of a part on this rank; not called on ranks that have
+///                no part
+template <class Memory>
 void share_parts(Exchanges& exchanges, cluster::DeviceExchange& transport,
-                 const std::vector<int>& packing, TextPacker* packer) {
+                 const std::vector<int>& packing, const Memory& memory) {
   std::vector<cluster::DevicePiece> sent;
   std::vector<cluster::DevicePiece> received;
-  if (packer != nullptr) {
-    const int rank = exchanges.ranks().rank();
-    const auto own = static_cast<std::uint64_t>(std::ranges::find(packing, rank) - packing.begin());
-    const auto piece = [&](int to, std::uint64_t number) -> cluster::DevicePiece {
-      const std::span<std::byte> part = packer->packed_part(number);
-      return {to, part.data(), part.size()};
-    };
+  const auto own = static_cast<std::uint64_t>(std::ranges::find(packing, exchanges.ranks().rank()) -
+                                              packing.begin());
+  if (own < packing.size()) {
     for (std::uint64_t number = 0; number < packing.size(); ++number) {
       if (number == own) continue;
-      sent.push_back(piece(packing[number], own));
-      received.push_back(piece(packing[number], number));
-      exchanges.add(sent.back().bytes);
+      for (const std::span<std::byte> array : memory(own)) {
+        sent.push_back({packing[number], array.data(), array.size()});
+        exchanges.add(array.size());
+      }
+      for (const std::span<std::byte> array : memory(number))
+        received.push_back({packing[number], array.data(), array.size()});
     }
   }
   transport.exchange(exchanges.ranks(), sent, received, nullptr);
@@ -79,13 +85,13 @@ Builder<Pos> share_builder(Exchanges& exchanges, const Context& context, const T
         static_cast<std::uint64_t>(std::ranges::find(packing, ranks.rank()) - packing.begin());
   }
 
-  std::unique_ptr<TextPacker> packer;
+  std::unique_ptr<TextPreparation> text_on_gpu;
   std::optional<BackgroundTask> copying;
   ranks.on_devices("copy text", [&] {
     if (!packs) return;
     copying.emplace([&, of_thread = of_gpu]() mutable {
       of_thread.report = nullptr;
-      packer = cuda::make_text_packer<Pos>(of_thread, text, part, parts, plan);
+      text_on_gpu = cuda::prepare_text<Pos>(of_thread, text, part, parts, plan);
     });
   });
   // Connecting devices takes as long as the copy.
@@ -93,31 +99,56 @@ Builder<Pos> share_builder(Exchanges& exchanges, const Context& context, const T
   std::shared_ptr<cluster::DeviceExchange> transport;
   if (part.parts > 1) transport = cluster::connect_devices(ranks, context).exchange;
   connecting.stop();
-  PhaseTimer copy_in(context, "copy in");
+
+  const auto on_gpu = [&](std::string_view phase, const auto& work) {
+    ranks.on_devices(phase, [&] {
+      if (!packs) return;
+      const DeviceScope scope(of_gpu);
+      work();
+    });
+  };
   std::vector<std::uint64_t> letters(std::tuple_size_v<LetterSet>);
-  ranks.on_devices("find letters", [&] {
-    if (!copying) return;
+  PhaseTimer copy_in(context, "copy in");
+  on_gpu("find letters", [&] {
     copying->wait();
-    std::ranges::copy(packer->find_letters(), letters.begin());
+    std::ranges::copy(text_on_gpu->find_letters(), letters.begin());
   });
   ranks.reduce_all(letters, cluster::Reduction::greatest);
   copy_in.stop();
   PhaseTimer packing_time(context, "pack");
-  ranks.on_devices("pack text", [&] {
-    if (!packs) return;
+  on_gpu("pack text", [&] {
     LetterSet all{};
     for (std::size_t byte = 0; byte < all.size(); ++byte) all[byte] = letters[byte] != 0;
-    packer->pack(all);
+    text_on_gpu->pack(all);
   });
+  if (transport != nullptr)
+    share_parts(exchanges, *transport, packing,
+                [&](std::uint64_t number) { return std::array{text_on_gpu->packed_part(number)}; });
   packing_time.stop();
-  PhaseTimer exchanging(context, "share text");
-  if (transport != nullptr) share_parts(exchanges, *transport, packing, packer.get());
-  exchanging.stop();
+
+  PhaseTimer sorting(context, "sort cover");
+  std::uint64_t order = 0;
+  on_gpu("plan cover", [&] { order = text_on_gpu->cover_order(); });
+  order = ranks.greatest(order);
+  CoverCounts counts;
+  on_gpu("sort cover",
+         [&] { counts = text_on_gpu->sort_cover(static_cast<std::uint32_t>(order)); });
+  std::vector<CoverCounts> of_parts{counts};
+  const bool divides = variant("V_DIVIDE", 1) != 0;
+  if (divides && part.parts > 1) {
+    const std::vector<CoverCounts> of_ranks = ranks.gather(counts);
+    of_parts.clear();
+    for (const int rank : packing) of_parts.push_back(of_ranks[static_cast<std::size_t>(rank)]);
+  }
+  on_gpu("join cover", [&] { text_on_gpu->join_cover(of_parts); });
+  sorting.stop();
+  PhaseTimer ranking(context, "rank cover");
+  if (divides && transport != nullptr)
+    share_parts(exchanges, *transport, packing,
+                [&](std::uint64_t number) { return text_on_gpu->cover_part(number); });
   Builder<Pos> own;
-  ranks.on_devices("rank cover", [&] {
-    if (!packs) return;
-    own = cuda::make_part_builder<Pos>(of_gpu, std::move(packer));
-  });
+  on_gpu("rank cover", [&] { own = cuda::make_part_builder<Pos>(of_gpu, std::move(text_on_gpu)); });
+  ranking.stop();
   if (!ranks.share_memory()) return own;
   const std::vector<const Builder<Pos>*> all = ranks.gather<const Builder<Pos>*>(&own);
   Builder<Pos> used;

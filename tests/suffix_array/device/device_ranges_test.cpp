@@ -75,19 +75,29 @@ std::vector<Index> build_from_parts(const TextView& text, std::uint64_t parts) {
   const Context context = test::context();
   const DeviceCall call(context);
   const RangePlan plan{0, text.size()};
-  std::vector<std::unique_ptr<TextPacker>> packers;
+  std::vector<std::unique_ptr<TextPreparation>> packers;
   LetterSet letters{};
   for (std::uint64_t number = 0; number < parts; ++number) {
-    packers.push_back(make_text_packer<Index>(context, text, {number, parts}, {}, plan));
+    packers.push_back(prepare_text<Index>(context, text, {number, parts}, {}, plan));
     const LetterSet found = packers.back()->find_letters();
     for (std::size_t byte = 0; byte < found.size(); ++byte) letters[byte] |= found[byte];
   }
   for (const auto& packer : packers) packer->pack(letters);
-  for (std::uint64_t number = 1; number < parts; ++number) {
-    const std::span<std::byte> from = packers[number]->packed_part(number);
-    const std::span<std::byte> to = packers[0]->packed_part(number);
+  const auto copy = [](std::span<std::byte> from, std::span<std::byte> to) {
     EXPECT_EQ(to.size(), from.size());
     check_cuda(cudaMemcpy(to.data(), from.data(), from.size(), cudaMemcpyDeviceToDevice));
+  };
+  for (std::uint64_t from = 0; from < parts; ++from)
+    for (std::uint64_t to = 0; to < parts; ++to)
+      if (to != from) copy(packers[from]->packed_part(from), packers[to]->packed_part(from));
+  std::vector<CoverCounts> counts;
+  for (const auto& packer : packers) counts.push_back(packer->sort_cover(packer->cover_order()));
+  for (const auto& packer : packers) packer->join_cover(counts);
+  for (std::uint64_t number = 1; number < parts; ++number) {
+    const auto from = packers[number]->cover_part(number);
+    const auto to = packers[0]->cover_part(number);
+    EXPECT_EQ(to.size(), from.size());
+    for (std::size_t array = 0; array < from.size(); ++array) copy(from[array], to[array]);
   }
   const auto builder = make_part_builder<Index>(context, std::move(packers[0]));
   const CandidateDraw draw{1, 0};

@@ -304,8 +304,10 @@ std::uint64_t least_bytes(const TextShape& shape) {
 }
 
 template <Position Index>
-RangePlan plan_ranges(const TextShape& shape, std::uint64_t budget) {
-  for (std::uint32_t order = static_cast<std::uint32_t>(variant("V_COVER", least_cover_order));
+RangePlan plan_ranges(const TextShape& shape, std::uint64_t budget, std::uint32_t least_order) {
+  for (std::uint32_t order =
+           std::max({least_order, least_cover_order,
+                     static_cast<std::uint32_t>(variant("V_COVER", least_cover_order))});
        order <= greatest_cover_order; ++order) {
     if (bytes_in_ranges<Index>(shape, least_plan(shape, order)) > budget) continue;
     const std::uint64_t rest = budget - bytes_to_sort<Index>(shape, {order, 0});
@@ -333,28 +335,32 @@ RangeTextPacker<Index>::RangeTextPacker(const DeviceContext& context, const Text
 }
 
 template <Position Index>
-OrderedText<Index> RangeTextPacker<Index>::order(const DeviceContext& context) {
-  const cudaStream_t stream = context.stream;
+CoverCounts RangeTextPacker<Index>::sort_cover(std::uint32_t order) {
   const std::uint64_t symbols = shape_.symbols;
-  OrderedText<Index> text;
-  text.packed = std::move(packed());
-  shape_.bits = text.packed.stream.bits;
-  text.plan = given_ ? *given_ : plan_ranges<Index>(shape_, budget_);
-
+  plan_ = plan(order);
   // Closing the gaps takes 50 to 100 ms, and is of no use where the memory suffices for the arrays of
   // all steps, one beside the other.
   const std::uint64_t part =
       symbols / parts_.all / (parts_.on_device == 1 ? ranges_a_part : 1) / 8 * 9 + 1;
-  const RangePlan plan{text.plan.cover_order, std::min(text.plan.members, part)};
   const std::uint64_t all_steps =
-      bytes_to_sort<Index>(shape_, plan) +
-      DifferenceCover::most_positions(plan.cover_order, symbols) * bytes_a_sample<Index>() +
+      bytes_to_sort<Index>(packed_shape(), {plan_.cover_order, std::min(plan_.members, part)}) +
+      DifferenceCover::most_positions(plan_.cover_order, symbols) * bytes_a_sample<Index>() +
       2 * symbols + shape_.separators * sizeof(std::uint64_t);
-  const bool tight = !given_ && budget_ == usable_ && (parts_.all == 1 || all_steps > budget_);
+  tight_ = !given_ && budget_ == usable_ && (parts_.all == 1 || all_steps > budget_);
+  WaitingPhase ranking(context(), "cover");
+  if (tight_) close_gaps(context().stream);
+  ranking_.emplace(packed().stream, symbols, plan_.cover_order, context().stream);
+  const CoverCounts counts = ranking_->sort(variant("V_DIVIDE", 1) != 0 ? text_part() : TextPart{});
+  ranking.stop();
+  return counts;
+}
+
+template <Position Index>
+OrderedText<Index> RangeTextPacker<Index>::order(const DeviceContext& context) {
   WaitingPhase ranking(context, "cover");
-  if (tight) close_gaps(stream);
-  text.cover = rank_cover<Index>(text.packed.stream, symbols, text.plan.cover_order, stream);
-  if (tight) close_gaps(stream);
+  OrderedText<Index> text{take_packed(), ranking_->rank(), plan_};
+  ranking_.reset();
+  if (tight_) close_gaps(context.stream);
   ranking.stop();
   if (context.report != nullptr) {
     context.report->set("cover_period", std::uint64_t{text.cover.view.period});
@@ -368,6 +374,8 @@ void build_in_ranges(const DeviceContext& context, const TextView& view, int kep
                      const RangeSink<Index>& sink, const std::optional<RangePlan>& given) {
   RangeTextPacker<Index> packer(context, view, {}, kept, {}, given);
   packer.pack(packer.find_letters());
+  const CoverCounts counts = packer.sort_cover(0);
+  packer.join_cover({&counts, 1});
   const OrderedText<Index> text = packer.order(context);
   WaitingPhase cutting(context, "borders");
   const std::vector<SuffixRange> ranges =
@@ -466,9 +474,9 @@ class DevicePartBuilder final : public PartBuilder<Pos> {
 }  // namespace
 
 template <Position Pos>
-std::unique_ptr<TextPacker> make_text_packer(const Context& context, const TextView& text,
-                                             const TextPart& part, const PartCounts& parts,
-                                             const std::optional<RangePlan>& plan) {
+std::unique_ptr<TextPreparation> prepare_text(const Context& context, const TextView& text,
+                                              const TextPart& part, const PartCounts& parts,
+                                              const std::optional<RangePlan>& plan) {
   const DeviceCall call(context);
   if (text.size() <= max_symbols<std::uint32_t>)
     return std::make_unique<RangeTextPacker<std::uint32_t>>(call, text, part, sizeof(Pos), parts,
@@ -481,13 +489,13 @@ std::unique_ptr<TextPacker> make_text_packer(const Context& context, const TextV
 
 template <Position Pos>
 std::unique_ptr<PartBuilder<Pos>> make_part_builder(const Context& context,
-                                                    std::unique_ptr<TextPacker> packer) {
+                                                    std::unique_ptr<TextPreparation> text) {
   const DeviceCall call(context);
-  if (auto* const narrow = dynamic_cast<RangeTextPacker<std::uint32_t>*>(packer.get()))
+  if (auto* const narrow = dynamic_cast<RangeTextPacker<std::uint32_t>*>(text.get()))
     return std::make_unique<DevicePartBuilder<Pos, std::uint32_t>>(call, *narrow);
   if constexpr (sizeof(Pos) == sizeof(std::uint64_t))
     return std::make_unique<DevicePartBuilder<Pos, std::uint64_t>>(
-        call, dynamic_cast<RangeTextPacker<std::uint64_t>&>(*packer));
+        call, dynamic_cast<RangeTextPacker<std::uint64_t>&>(*text));
   throw too_many_symbols();
 }
 
@@ -497,7 +505,7 @@ SORTIE_FOR_BOTH_POSITIONS(plan_ranges);
 template class RangeTextPacker<std::uint32_t>;
 template class RangeTextPacker<std::uint64_t>;
 SORTIE_FOR_BOTH_POSITIONS(build_in_ranges);
-SORTIE_FOR_BOTH_POSITIONS(make_text_packer);
+SORTIE_FOR_BOTH_POSITIONS(prepare_text);
 SORTIE_FOR_BOTH_POSITIONS(make_part_builder);
 SORTIE_FOR_BOTH_POSITIONS(build_prefix_doubling);
 SORTIE_FOR_BOTH_POSITIONS(build_arriving);

@@ -54,9 +54,11 @@ template <Position Index>
 [[nodiscard]] std::uint64_t least_bytes(const TextShape& shape);
 
 /// The least cover order and the largest ranges that a budget allows.
+/// \param least_order  of the cover
 /// \throws Error (out_of_memory)  the budget is below least_bytes()
 template <Position Index>
-[[nodiscard]] RangePlan plan_ranges(const TextShape& shape, std::uint64_t budget);
+[[nodiscard]] RangePlan plan_ranges(const TextShape& shape, std::uint64_t budget,
+                                    std::uint32_t least_order = least_cover_order);
 
 /// The first sort keys of a range: as many symbols of the packed text as 63 bits hold, zeros after
 /// an end, and in the lowest bit whether there is an end. So suffixes with equal odd keys are in
@@ -193,16 +195,35 @@ class RangeTextPacker final : public DeviceTextPacker {
   RangeTextPacker(const DeviceContext& context, const TextView& text, const TextPart& part,
                   int kept, const PartCounts& parts, const std::optional<RangePlan>& given);
 
-  /// Step 2. Called once, after pack(). \throws Error (out_of_memory, device)
+  [[nodiscard]] std::uint32_t cover_order() const override { return plan(0).cover_order; }
+  [[nodiscard]] CoverCounts sort_cover(std::uint32_t order) override;
+  void join_cover(std::span<const CoverCounts> counts) override { ranking_->join(counts); }
+  [[nodiscard]] CoverMemory cover_part(std::uint64_t number) override {
+    return ranking_->part(number);
+  }
+  /// The end of step 2. Called once. \pre all cover_part() are filled
+  /// \throws Error (out_of_memory, device)
   [[nodiscard]] OrderedText<Index> order(const DeviceContext& context);
   [[nodiscard]] const PartCounts& parts() const { return parts_; }
 
  private:
+  [[nodiscard]] TextShape packed_shape() const {
+    TextShape shape = shape_;
+    shape.bits = packed().stream.bits;
+    return shape;
+  }
+  [[nodiscard]] RangePlan plan(std::uint32_t order) const {
+    return given_ ? *given_ : plan_ranges<Index>(packed_shape(), budget_, order);
+  }
+
   TextShape shape_;
   PartCounts parts_;
   std::optional<RangePlan> given_;
   std::uint64_t usable_ = 0;  ///< bytes of the device
   std::uint64_t budget_ = 0;  ///< of these
+  bool tight_ = false;
+  std::optional<CoverRanking<Index>> ranking_;
+  RangePlan plan_;
 };
 
 /// Receives the suffix array, one range after the other.

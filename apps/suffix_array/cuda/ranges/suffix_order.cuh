@@ -3,10 +3,14 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "apps/suffix_array/cuda/build/suffix_groups.hpp"
 #include "apps/suffix_array/cuda/text/symbol_stream.cuh"
+#include "apps/suffix_array/part_builder.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/suffix_array.hpp"
 
@@ -89,13 +93,39 @@ struct RankedCover {
 };
 
 /// Ranks the suffixes that start at positions of a cover: by a period of symbols of the text, then
-/// by prefix doubling with steps of a period in place of symbols.
-/// \param symbols      symbols of the text, at least 1
-/// \param cover_order  see DifferenceCover
-/// Waits for the stream several times. Memory: bytes_a_sample() of range_build.cu.
+/// by prefix doubling with steps of a period in place of symbols. Of several devices, each sorts a
+/// part by the text: the suffixes whose first symbols lie between two borders, which all devices
+/// choose alike. One call after the other, in the order of the declarations. All wait for the stream.
+///
+/// Memory: bytes_a_sample() of range_build.cu.
 template <Position Index>
-[[nodiscard]] RankedCover<Index> rank_cover(const SymbolStream& text, std::uint64_t symbols,
-                                            std::uint32_t cover_order, cudaStream_t stream);
+class CoverRanking {
+ public:
+  /// \param symbols      symbols of the text, at least 1
+  /// \param cover_order  see DifferenceCover
+  CoverRanking(const SymbolStream& text, std::uint64_t symbols, std::uint32_t cover_order,
+               cudaStream_t stream);
+
+  /// Sorts a part by a period of symbols.
+  CoverCounts sort(const TextPart& part);
+  /// Allocates memory for all parts, and moves the own one there. \param counts  of all parts
+  void join(std::span<const CoverCounts> counts);
+  /// Memory of part `number`.
+  [[nodiscard]] CoverMemory part(std::uint64_t number);
+  /// \pre all part() are filled
+  [[nodiscard]] RankedCover<Index> rank();
+
+ private:
+  SymbolStream text_;
+  DifferenceCover cover_;
+  std::uint64_t count_;  ///< suffixes of the cover
+  cudaStream_t stream_;
+  std::uint64_t number_ = 0;               ///< of the own part
+  std::vector<std::uint64_t> suffixes_{};  ///< begin of each part's suffixes, and the end
+  std::vector<std::uint64_t> members_{};   ///< the same of members
+  DeviceBuffer<Index> sorted_;
+  SuffixGroups<Index> groups_;
+};
 
 /// Compares any two suffixes of a text in the order of TextView, by at most one symbol more than a
 /// period.

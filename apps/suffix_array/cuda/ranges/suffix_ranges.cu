@@ -191,13 +191,12 @@ DeviceBuffer<Index> gather(const InRange<Index>& in_range, std::uint64_t symbols
     const bool old = variant("V_GATHER", 1) == 0;
     if (old) {
       const auto is_member = [in_range, first] __device__(Index j) {
-        return in_range(first + j,
-                        in_range.order.text.template window<std::uint64_t>(first + j));
+        return in_range(first + j, in_range.order.text.template window<std::uint64_t>(first + j));
       };
       fill_set(members.set(), count, is_member, stream);
     } else
-    find_members_kernel<<<blocks, element_threads, 0, stream>>>(in_range, first, count,
-                                                                members.set());
+      find_members_kernel<<<blocks, element_threads, 0, stream>>>(in_range, first, count,
+                                                                  members.set());
     check_cuda(cudaGetLastError());
     const std::uint64_t here = members.number_and_count(stream);
     if (here > wanted - found) break;
@@ -208,8 +207,8 @@ DeviceBuffer<Index> gather(const InRange<Index>& in_range, std::uint64_t symbols
       };
       for_each_element(members.set(), count, list_member, stream);
     } else
-    list_members_kernel<<<blocks, element_threads, 0, stream>>>(members.set(), first, count,
-                                                                positions.data() + found);
+      list_members_kernel<<<blocks, element_threads, 0, stream>>>(members.set(), first, count,
+                                                                  positions.data() + found);
     check_cuda(cudaGetLastError());
     found += here;
     if (found == wanted && first + count == symbols) return positions;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "apps/suffix_array/cuda/text/pack.hpp"
 #include "apps/suffix_array/part_builder.hpp"
@@ -12,9 +13,9 @@
 
 namespace sortie::suffix_array::cuda {
 
-/// A TextPacker on the context's device, for texts without rare letters: those that are sorted in
+/// A TextPreparation on the context's device, for texts without rare letters: those that are sorted in
 /// ranges. Phases "copy in" and "pack".
-class DeviceTextPacker : public TextPacker {
+class DeviceTextPacker : public TextPreparation {
  public:
   DeviceTextPacker(const DeviceContext& context, const TextView& text, const TextPart& part)
       : context_(context), part_(part), symbols_(text.size()) {}
@@ -27,7 +28,10 @@ class DeviceTextPacker : public TextPacker {
   [[nodiscard]] std::span<std::byte> packed_part(std::uint64_t number) override;
 
   [[nodiscard]] std::uint64_t symbols() const { return symbols_; }
-  [[nodiscard]] PackedText& packed() { return packed_; }
+  [[nodiscard]] const PackedText& packed() const { return packed_; }
+  [[nodiscard]] PackedText take_packed() { return std::move(packed_); }
+  [[nodiscard]] const DeviceContext& context() const { return context_; }
+  [[nodiscard]] const TextPart& text_part() const { return part_; }
 
  private:
   /// The first block of a part.
