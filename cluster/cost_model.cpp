@@ -72,6 +72,15 @@ RankModel RankModel::usual() {
           {{"merge", 257e6}, {"products", 285e6}, {"sort", 115e6}, {"symbols", 55e6}}};
 }
 
+RankModel RankModel::usual_of_gpus() {
+  return {
+      8,
+      1e-4,
+      1e11,
+      2.5e10,
+      {{"gpu bytes", 1.5e10}, {"gpu ranks", 1e10}, {"gpu suffixes", 5e9}, {"gpu symbols", 1e11}}};
+}
+
 std::uint64_t RankPlan::sent_bytes() const {
   std::uint64_t bytes = 0;
   for (const RankStep& step : steps) bytes += step.machine_bytes + step.network_bytes;

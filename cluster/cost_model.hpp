@@ -24,6 +24,9 @@ struct RankModel {
 
   /// Where no file is given: docs/cluster.md tells on which machine it was measured.
   [[nodiscard]] static RankModel usual();
+  /// The same for ranks with a GPU each: "gpu bytes" are copied between host and GPU, "gpu suffixes"
+  /// sorted, "gpu symbols" tested, and "gpu ranks" written.
+  [[nodiscard]] static RankModel usual_of_gpus();
 };
 
 /// A step of a job, as the rank that takes longest sees it.

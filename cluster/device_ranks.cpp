@@ -79,6 +79,8 @@ DeviceShare share_device(Ranks& ranks, const Context& context) {
 std::string nccl_description() {
   return "none: this build has no CUDA";
 }
+
+void start_devices(std::span<const int>, int) {}
 #endif
 
 std::string describe_devices(std::span<const int> devices) {

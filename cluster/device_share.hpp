@@ -26,6 +26,11 @@ struct DeviceShare {
 /// \throws Error (device)
 [[nodiscard]] DeviceShare share_device(Ranks& ranks, const Context& context);
 
+/// Starts the devices of a list at the same time, and connects them as connect_devices() does for ranks
+/// of one process: beside other work, so that run_on_devices() need not wait for it. Devices may occur
+/// several times. \throws Error (device)
+void start_devices(std::span<const int> devices, int threads);
+
 /// "2 GPUs", or "4 logical devices on 2 GPUs" where some share one.
 [[nodiscard]] std::string describe_devices(std::span<const int> devices);
 

@@ -18,11 +18,13 @@
 #include "apps/suffix_array/ranks/device_build.hpp"
 #include "cluster/device_share.hpp"
 #include "core/arriving_array.hpp"
+#include "core/background_task.hpp"
 #include "core/files/checksum.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "core/uninitialised_vector.hpp"
 #include "sortie/burrows_wheeler.hpp"
+#include "sortie/devices.hpp"
 #include "sortie/documents.hpp"
 #include "sortie/error.hpp"
 #include "sortie/lcp.hpp"
@@ -86,10 +88,7 @@ class Indexing {
     if (command_.gpus > 0) devices = devices_of_job(job_, command_.common, command_.gpus);
     const double seconds = job_.repeated("build", [&] {
       if (devices.size() > 1 && !text_.symbols.empty()) {
-        suffixes_ = {};
-        resize_for_overwrite(suffixes_, static_cast<std::int64_t>(text_.symbols.size()));
-        suffix_array::on_ranks::build_on_devices<Pos>(job_.context(), devices, view_, suffixes_);
-        written = ArrivingArray<Pos>::borrowed(suffixes_);
+        build_on_devices(devices, written);
       } else if (writes_while_arriving()) {
         written = {};
         written = suffix_array::build_arriving_by<Pos>(algorithm, job_.context(), view_);
@@ -115,6 +114,19 @@ class Indexing {
     return job_.context().backend == Backend::cuda && !command_.verify &&
            command_.max_context == 0 && command_.lcp.empty() && command_.bwt.empty() &&
            command_.inverse.empty() && command_.documents.empty();
+  }
+
+  void build_on_devices(std::span<const int> devices, ArrivingArray<Pos>& written) {
+    namespace on_ranks = suffix_array::on_ranks;
+    suffixes_ = {};
+    written = {};
+    if (writes_while_arriving()) {
+      written = on_ranks::build_arriving_on_devices<Pos>(job_.context(), devices, view_);
+    } else {
+      resize_for_overwrite(suffixes_, static_cast<std::int64_t>(text_.symbols.size()));
+      on_ranks::build_on_devices<Pos>(job_.context(), devices, view_, suffixes_);
+      written = ArrivingArray<Pos>::borrowed(suffixes_);
+    }
   }
 
   void report(double seconds, const std::string& where) {
@@ -304,11 +316,14 @@ void show_plan(Job& job, const SuffixArrayCommand& command) {
     symbols = read_indexed_text(job.reading_context(), command.inputs, command.policy())
                   .text.symbols.size();
   }
-  const int on_machine = rank_model(command.plan).ranks_on_machine;
-  const std::uint64_t memory =
-      command.plan.rank_memory.empty() ? 0 : parse_bytes(command.plan.rank_memory);
-  show_rank_plan(job, command.plan, [&](int ranks) {
-    return suffix_array::plan_build(symbols, ranks, on_machine, memory);
+  RankPlanOptions options = command.plan;
+  options.on_gpus = command.gpus > 0;
+  if (options.on_gpus && options.ranks_on_machine == 0) options.ranks_on_machine = command.gpus;
+  const int on_machine = rank_model(options).ranks_on_machine;
+  const std::uint64_t memory = options.rank_memory.empty() ? 0 : parse_bytes(options.rank_memory);
+  show_rank_plan(job, options, [&](int ranks) {
+    return options.on_gpus ? suffix_array::plan_device_build(symbols, ranks, on_machine, memory)
+                           : suffix_array::plan_build(symbols, ranks, on_machine, memory);
   });
 }
 
@@ -337,6 +352,14 @@ void run_suffix_array(Job& job, const SuffixArrayCommand& command) {
                 fmt::format("found --algorithm {} with --gpus, expected auto", command.algorithm));
   if (command.gpus > 0) choose_devices(job, command.common);
   choose_backend(job, command);
+  std::optional<BackgroundTask> starting;  // beside reading; errors are those of the first use
+  if (command.gpus > 1)
+    starting.emplace([gpus = command.gpus, device = command.common.device,
+                      threads = threads_of(job.reading_context())] {
+      Context context;
+      context.device = device;
+      cluster::start_devices(spread_over_gpus(context, gpus), threads);
+    });
   const IndexedText indexed =
       read_indexed_text(job.reading_context(), command.inputs, command.policy());
   if (smallest_width_bytes(indexed.text.symbols.size()) == 4) {

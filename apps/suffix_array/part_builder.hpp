@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -83,6 +84,14 @@ inline constexpr std::uint64_t most_draws = 8;
   return {ErrorKind::device, "suffix array: the suffixes cannot be divided into ranges"};
 }
 
+/// A part of a suffix array that has been sorted on a device.
+struct SortedPart {
+  /// Suffixes sorted: of pieces at both ends, other parts contain some.
+  std::uint64_t suffixes = 0;
+  /// Waits until the entries are in host memory. Called once, by any thread.
+  std::function<void()> arrive = [] {};
+};
+
 /// Builds parts of the suffix array of a text that it holds on a device, packed and with the ranks of
 /// a difference cover. Several threads may use it at a time, each for a part.
 template <Position Pos>
@@ -103,12 +112,11 @@ class PartBuilder {
                                                          std::uint64_t first,
                                                          std::uint64_t end) const = 0;
 
-  /// Writes entries of the suffix array: those from number `first` on.
+  /// Sorts entries of the suffix array, those from number `first` on, and starts to copy them.
   /// \param counts  of all suffixes in each piece of this draw, at most most_members() each
-  /// \return the suffixes sorted: of pieces at both ends, other parts contain some
-  virtual std::uint64_t build(const Context& context, const CandidateDraw& draw,
-                              std::span<const std::uint64_t> counts, std::uint64_t first,
-                              std::span<Pos> entries) const = 0;
+  [[nodiscard]] virtual SortedPart build(const Context& context, const CandidateDraw& draw,
+                                         std::span<const std::uint64_t> counts, std::uint64_t first,
+                                         std::span<Pos> entries) const = 0;
 };
 
 namespace cuda {

@@ -5,12 +5,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "cluster/device_share.hpp"
+#include "core/background_task.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
+#include "core/device_lifetime.hpp"
 #include "multisort/cuda/device_group.hpp"
 #include "sortie/error.hpp"
 
@@ -132,6 +136,15 @@ void DeviceExchange::exchange(Ranks& ranks, std::span<const DevicePiece> sent,
     move(sends, receives, stream);
   });
   ranks.count_exchange(sent_bytes, sends.size());
+}
+
+void start_devices(std::span<const int> devices, int threads) {
+  const std::set<int> different(devices.begin(), devices.end());
+  std::vector<std::unique_ptr<BackgroundTask>> starting;
+  for (const int device : different)
+    starting.push_back(std::make_unique<BackgroundTask>([=] { start_device(device, threads); }));
+  for (const auto& task : starting) task->wait();
+  static_cast<void>(multisort::DeviceGroup({different.begin(), different.end()}));
 }
 
 DeviceTransport connect_devices(Ranks& ranks, const Context& context) {

@@ -97,7 +97,9 @@ void expect_by_plan(Ranks& ranks, const Context& context, const NamedText& text,
       suffix_array::on_ranks::entry_share(text.symbols.size(), ranks.size(), ranks.rank());
   std::vector<Pos> entries(own.size);
   suffix_array::on_ranks::Exchanges exchanges(ranks);
-  suffix_array::on_ranks::build_on_device<Pos>(exchanges, context, text.view(), entries, plan);
+  const auto arrive =
+      suffix_array::on_ranks::build_on_device<Pos>(exchanges, context, text.view(), entries, plan);
+  ranks.on_devices("copy entries", arrive);
   EXPECT_EQ(entries == test::part(expected, own.begin, own.begin + own.size), true);
 }
 
@@ -185,7 +187,7 @@ TEST(DeviceSuffixArray, AFaultInAnyPhaseIsThrownByAllRanks) {
            {"find device", "compare backends", "measure memory", "memory of the share",
             "measure device memory", "copy text", "find letters", "pack text", "plan cover",
             "sort cover", "join cover", "rank cover", "share text", "count suffixes", "sort ranges",
-            "pack", "bwt", "check traffic"}) {
+            "copy entries", "pack", "bwt", "check traffic"}) {
         for (const int failing : {0, ranks.size() - 1}) {
           const test::Fault fault(ranks, failing, phase);
           EXPECT_EQ(test::error_of([&] {

@@ -60,8 +60,9 @@ void add_plan_options(CLI::App& parser, CLI::Option* dry_run, RankPlanOptions& o
 }
 
 cluster::RankModel rank_model(const RankPlanOptions& options) {
-  cluster::RankModel model =
-      options.model.empty() ? cluster::RankModel::usual() : cluster::RankModel::read(options.model);
+  cluster::RankModel model = !options.model.empty() ? cluster::RankModel::read(options.model)
+                             : options.on_gpus      ? cluster::RankModel::usual_of_gpus()
+                                                    : cluster::RankModel::usual();
   if (options.ranks_on_machine > 0) model.ranks_on_machine = options.ranks_on_machine;
   if (!options.network.empty()) {
     const std::uint64_t rate = parse_bytes(options.network);

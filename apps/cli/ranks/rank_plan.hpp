@@ -21,6 +21,7 @@ struct RankPlanOptions {
   std::string rank_memory;   ///< e.g. "120G"; empty: not limited
   std::string network;       ///< bytes a second across machines, e.g. "50G"; empty: the model's
   std::string model;         ///< file of `sortie bench ranks -o`; empty: built-in rates
+  bool on_gpus = false;      ///< whose built-in rates are meant
 };
 
 /// Adds --ranks, --ranks-per-machine, --rank-memory, --network and --model, which need `dry_run`.

@@ -101,7 +101,8 @@ cluster::SuffixArrayShare<Pos> sort_on_devices(Exchanges& exchanges, const Conte
     memory.require("a rank's part of the suffix array", {own.size * sizeof(Pos)});
     resize_for_overwrite(result.suffixes, static_cast<std::int64_t>(own.size));
   });
-  build_on_device<Pos>(exchanges, context, view, result.suffixes);
+  const auto arrive = build_on_device<Pos>(exchanges, context, view, result.suffixes);
+  ranks.on_devices("copy entries", arrive);
   return result;
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sortie/error.hpp"
+
 namespace sortie::suffix_array {
 namespace {
 
@@ -54,5 +56,11 @@ cluster::RankPlan plan_build(std::uint64_t symbols, int ranks, int on_machine,
   if (ranks > 1) plan.steps.push_back({"end", calls_of_end, 0, 0, 0, "", 0});
   return plan;
 }
+
+#ifndef SORTIE_HAVE_CUDA
+cluster::RankPlan plan_device_build(std::uint64_t, int, int, std::uint64_t) {
+  throw Error(ErrorKind::unavailable, "found a plan for GPUs, expected a build with CUDA");
+}
+#endif
 
 }  // namespace sortie::suffix_array

@@ -19,7 +19,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <memory>
+#include <utility>
 #include <vector>
 #include "core/variant.hpp"
 
@@ -40,6 +42,29 @@ namespace {
 
 template <Position Pos>
 using Builder = std::shared_ptr<const PartBuilder<Pos>>;
+
+/// Parts of an array that devices copy to the host.
+struct ArrivingPart {
+  std::uint64_t begin = 0;
+  std::shared_future<void> arrived;  ///< the first thread that asks waits for the copy
+};
+
+template <Position Pos>
+std::vector<ArrivingPart> build_parts(const Context& context, std::span<const int> devices,
+                                      const TextView& text, std::span<Pos> entries) {
+  require_text<Pos>(text.size(), text.separators);
+  std::vector<ArrivingPart> parts(devices.size());
+  cluster::run_on_devices(context, devices, [&](cluster::Ranks& ranks, const Context& own_context) {
+    const EntryShare own = entry_share(text.size(), ranks.size(), ranks.rank());
+    Exchanges exchanges(ranks);
+    auto arrive =
+        build_on_device<Pos>(exchanges, own_context, text, entries.subspan(own.begin, own.size));
+    parts[static_cast<std::size_t>(ranks.rank())] = {
+        own.begin, std::async(std::launch::deferred, std::move(arrive)).share()};
+    exchanges.plan().finish(own_context);
+  });
+  return parts;
+}
 
 }  // namespace
 
@@ -74,8 +99,9 @@ SharedText::SharedText(cluster::Ranks& ranks, const cluster::RankMemory& memory,
 }
 
 template <Position Pos>
-void build_on_device(Exchanges& exchanges, const Context& context, const TextView& text,
-                     std::span<Pos> entries, const std::optional<cuda::RangePlan>& plan) {
+std::function<void()> build_on_device(Exchanges& exchanges, const Context& context,
+                                      const TextView& text, std::span<Pos> entries,
+                                      const std::optional<cuda::RangePlan>& plan) {
   cluster::Ranks& ranks = exchanges.ranks();
   // The page faults of the host's memory, beside the work of the devices.
   BackgroundTask touching([=] {
@@ -101,30 +127,43 @@ void build_on_device(Exchanges& exchanges, const Context& context, const TextVie
     ranks.reduce_all(counts, cluster::Reduction::sum);
     if (std::ranges::max(counts) <= most) break;
   }
-  std::uint64_t sorted = 0;
+  SortedPart sorted;
   ranks.on_devices("sort ranges", [&] {
     PhaseTimer touch(context, "page faults");
     touching.wait();
     touch.stop();
     sorted = builder->build(context, draw, counts, own.begin, entries);
   });
-  const double imbalance = cluster::imbalance_of(ranks, sorted);
+  const double imbalance = cluster::imbalance_of(ranks, sorted.suffixes);
   if (context.report != nullptr) context.report->set("imbalance", imbalance);
+  return sorted.arrive;
 }
 
 template <Position Pos>
 void build_on_devices(const Context& context, std::span<const int> devices, const TextView& text,
                       std::span<Pos> entries) {
-  require_text<Pos>(text.size(), text.separators);
-  cluster::run_on_devices(context, devices, [&](cluster::Ranks& ranks, const Context& own_context) {
-    const EntryShare own = entry_share(text.size(), ranks.size(), ranks.rank());
-    Exchanges exchanges(ranks);
-    build_on_device<Pos>(exchanges, own_context, text, entries.subspan(own.begin, own.size));
-    exchanges.plan().finish(own_context);
-  });
+  for (const ArrivingPart& part : build_parts(context, devices, text, entries)) part.arrived.get();
+}
+
+template <Position Pos>
+ArrivingArray<Pos> build_arriving_on_devices(const Context& context, std::span<const int> devices,
+                                             const TextView& text) {
+  struct Array {
+    HostArray<Pos> entries;
+    std::vector<ArrivingPart> parts;  ///< last: their end waits for the copies to the entries
+  };
+  const auto array = std::make_shared<Array>();
+  array->entries = allocate_array<Pos>(text.size());
+  const std::span<Pos> entries(array->entries.get(), text.size());
+  array->parts = build_parts(context, devices, text, entries);
+  return {entries, array, [parts = &array->parts](std::uint64_t end) {
+            for (const ArrivingPart& part : *parts)
+              if (part.begin < end) part.arrived.get();
+          }};
 }
 
 SORTIE_FOR_BOTH_POSITIONS(build_on_device);
 SORTIE_FOR_BOTH_POSITIONS(build_on_devices);
+SORTIE_FOR_BOTH_POSITIONS(build_arriving_on_devices);
 
 }  // namespace sortie::suffix_array::on_ranks

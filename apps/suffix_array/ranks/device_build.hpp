@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 
 #include "apps/suffix_array/part_builder.hpp"
 #include "apps/suffix_array/ranks/exchanges.hpp"
 #include "cluster/rank_memory.hpp"
+#include "core/arriving_array.hpp"
 #include "sortie/cluster.hpp"
 #include "sortie/suffix_array.hpp"
 
@@ -48,9 +50,11 @@ class SharedText {
 /// \param entries  receives the entries. \pre it has entry_share().size items
 /// \param plan     instead of that for the memory of the device; for tests
 /// \throws Error (out_of_memory) of the device; (device)
+/// \return waits until the entries are there; called once, by any thread
 template <Position Pos>
-void build_on_device(Exchanges& exchanges, const Context& context, const TextView& text,
-                     std::span<Pos> entries, const std::optional<cuda::RangePlan>& plan = {});
+[[nodiscard]] std::function<void()> build_on_device(
+    Exchanges& exchanges, const Context& context, const TextView& text, std::span<Pos> entries,
+    const std::optional<cuda::RangePlan>& plan = {});
 
 /// Builds a suffix array on devices of this process.
 /// \param devices  as for cluster::run_on_devices()
@@ -60,5 +64,10 @@ void build_on_device(Exchanges& exchanges, const Context& context, const TextVie
 template <Position Pos>
 void build_on_devices(const Context& context, std::span<const int> devices, const TextView& text,
                       std::span<Pos> entries);
+/// The same without waiting for the copies to the host.
+template <Position Pos>
+[[nodiscard]] ArrivingArray<Pos> build_arriving_on_devices(const Context& context,
+                                                           std::span<const int> devices,
+                                                           const TextView& text);
 
 }  // namespace sortie::suffix_array::on_ranks

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/suffix_array/ranks/device_text.hpp"
 
-#include "core/variant.hpp"
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -12,6 +11,7 @@
 #include <tuple>
 #include <utility>
 #include <vector>
+#include "core/variant.hpp"
 
 #include "apps/suffix_array/backends.hpp"
 #include "cluster/device_exchange.hpp"

@@ -5,15 +5,19 @@
 #include <cstddef>
 #include <cstdio>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "apps/suffix_array/construction.hpp"
 #include "apps/suffix_array/cuda/ranges/ranges.hpp"
 #include "apps/suffix_array/cuda/ranges/suffix_order.cuh"
 #include "apps/suffix_array/part_builder.hpp"
+#include "apps/suffix_array/ranks/build_plan.hpp"
+#include "apps/suffix_array/ranks/device_build.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_pool.hpp"
@@ -102,7 +106,8 @@ std::vector<Index> build_from_parts(const TextView& text, std::uint64_t parts) {
   const auto builder = make_part_builder<Index>(context, std::move(packers[0]));
   const CandidateDraw draw{1, 0};
   std::vector<Index> suffixes(text.size());
-  builder->build(context, draw, builder->count(context, draw, 0, text.size()), 0, suffixes);
+  builder->build(context, draw, builder->count(context, draw, 0, text.size()), 0, suffixes)
+      .arrive();
   return suffixes;
 }
 
@@ -282,6 +287,26 @@ TYPED_TEST(DeviceRanges, NameTheBytesWantedWhenEvenTheyDoNotFit) {
     EXPECT_NE(std::string(error.what()).find(std::to_string(wanted)), std::string::npos)
         << error.what() << ", expected " << wanted;
   }
+}
+
+TEST(DevicePlan, IsWhatGpusExchange) {
+  const test::NamedText text = test::single("random", test::random_letters(3'000'000, 4, 'A', 5));
+  std::vector<int> devices(static_cast<std::size_t>(cuda_device_count()));
+  std::iota(devices.begin(), devices.end(), 0);
+  const int ranks = static_cast<int>(devices.size());
+  Context context = test::context();
+  RunReport report;
+  context.report = &report;
+  const auto suffixes =
+      on_ranks::build_arriving_on_devices<std::uint32_t>(context, devices, text.view());
+  suffixes.await(suffixes.size());
+  EXPECT_NO_THROW(check<std::uint32_t>(test::context(), text.view(), suffixes.items()));
+  const cluster::RankPlan plan = plan_device_build(text.symbols.size(), ranks, ranks);
+  double most = -1;
+  for (const auto& [key, value] : report.figures())
+    if (key == "most_exchange_bytes") most = static_cast<double>(std::get<std::uint64_t>(value));
+  // Parts of the cover are equal within some per cent.
+  EXPECT_NEAR(static_cast<double>(plan.sent_bytes()), most, 0.03 * most);
 }
 
 }  // namespace

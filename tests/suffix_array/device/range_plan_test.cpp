@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/suffix_array/cuda/ranges/ranges.hpp"
+#include "apps/suffix_array/ranks/build_plan.hpp"
 #include "tests/support/expect_error.hpp"
 
 namespace sortie::suffix_array::cuda {
@@ -94,6 +95,32 @@ TEST(RangePlan, TakesMoreMemoryForLargerRanges) {
     EXPECT_GT(plan.members, members);
     members = plan.members;
   }
+}
+
+TEST(DevicePlan, SendsThePackedTextAndTheCoverToAll) {
+  constexpr std::uint64_t symbols = 3'100'000'000;
+  for (const int ranks : {1, 2, 4, 8}) {
+    const auto others = static_cast<std::uint64_t>(ranks) - 1;
+    const cluster::RankPlan plan = plan_device_build(symbols, ranks, ranks);
+    const std::uint64_t all =
+        8 * (3 * (symbols / 64 + 1) + 2) + 4 * DifferenceCover(2).positions_below(symbols);
+    EXPECT_NEAR(static_cast<double>(plan.sent_bytes()),
+                static_cast<double>(all) * static_cast<double>(others) / ranks, 16 * ranks);
+    EXPECT_LE(plan.rank_memory, std::uint64_t{74} << 30);
+    EXPECT_LT(cluster::seconds_of(cluster::RankModel::usual_of_gpus(), plan), 2 / ranks + 0.5);
+  }
+}
+
+TEST(DevicePlan, TakesTheMemoryThatIsThere) {
+  constexpr std::uint64_t symbols = 12'000'000'000;
+  const std::uint64_t least = least_bytes<std::uint64_t>({symbols, 0, 3, 8});
+  EXPECT_EQ(plan_device_build(symbols, 4, 4, 1).rank_memory, least);
+  EXPECT_LE(plan_device_build(symbols, 4, 4, least).rank_memory, least);
+  const cluster::RankPlan plan = plan_device_build(symbols, 4, 4);
+  EXPECT_LE(plan.rank_memory, std::uint64_t{74} << 30);
+  EXPECT_LT(cluster::seconds_of(cluster::RankModel::usual_of_gpus(), plan),
+            cluster::seconds_of(cluster::RankModel::usual_of_gpus(),
+                                plan_device_build(symbols, 4, 4, least)));
 }
 
 /// Where the ranges end that are joined of parts of the given sizes: the part i is from i to i + 1.

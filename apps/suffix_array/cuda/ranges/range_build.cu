@@ -39,6 +39,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -68,11 +69,6 @@ namespace {
 
 /// Bytes that do not grow with the text: scratch of the sorts, candidates for borders, tables.
 constexpr std::uint64_t constant = std::uint64_t{3} << 20;
-
-/// A part that is alone on its device is sorted in so many ranges, so that the first is copied to the
-/// host beside the sort of the second. Each range takes a pass over the text: 14 ms for 10^9 symbols on
-/// an H100, and the copy of 5 * 10^8 entries 100 ms. Parts that share a device overlap each other.
-const std::uint64_t ranges_a_part = static_cast<std::uint64_t>(variant("V_RANGES", 2));
 
 template <class Index>
 constexpr std::uint64_t list_entry = SuffixGroups<Index>::bytes_a_member;
@@ -164,6 +160,10 @@ class RangesToHost {
         work_stream_(context.stream),
         entries_(entries) {}
 
+  ~RangesToHost() { release(); }
+  RangesToHost(const RangesToHost&) = delete;
+  RangesToHost& operator=(const RangesToHost&) = delete;
+
   /// Takes the page faults of the memory beside later work. \pre start() was not called
   void touch() {
     work_.emplace([entries = entries_] { touch_new_memory(entries.data(), entries.size_bytes()); });
@@ -171,8 +171,7 @@ class RangesToHost {
   /// Waits for the copy of the previous range and frees the range. Rethrows errors of the copy.
   void wait() {
     if (work_) work_->wait();
-    work_.reset();
-    range_.reset();
+    release();
   }
   /// Starts the copy of a range, of which the first `skipped` entries are left out, and those beyond
   /// the memory. Ordered after the work that is on the context's stream now.
@@ -193,6 +192,11 @@ class RangesToHost {
   }
 
  private:
+  void release() noexcept {
+    work_.reset();
+    release_on_device(device_, [&] { range_.reset(); });
+  }
+
   int device_;
   int threads_;
   cudaStream_t work_stream_;
@@ -427,10 +431,10 @@ class DevicePartBuilder final : public PartBuilder<Pos> {
     return RangeCandidates<Index>(text_.order(), symbols_, draw, call.stream).count(first, end);
   }
 
-  std::uint64_t build(const Context& context, const CandidateDraw& draw,
-                      std::span<const std::uint64_t> counts, std::uint64_t first,
-                      std::span<Pos> entries) const override {
-    if (entries.empty()) return 0;
+  SortedPart build(const Context& context, const CandidateDraw& draw,
+                   std::span<const std::uint64_t> counts, std::uint64_t first,
+                   std::span<Pos> entries) const override {
+    if (entries.empty()) return {};
     const DeviceCall call(context);
     std::vector<SuffixRange> own;
     std::uint64_t skipped = 0;
@@ -452,17 +456,20 @@ class DevicePartBuilder final : public PartBuilder<Pos> {
     }
     const std::uint64_t wanted = is_alone_ ? sorted / ranges_a_part + largest : sorted;
     const std::uint64_t most = std::clamp(wanted, largest, std::max(largest, most_members()));
-    RangesToHost<Pos> host(call, entries);
-    sort_ranges<Index>(
-        call, text_.order(), symbols_, join_ranges(own, most), [&](DeviceBuffer<Index> positions) {
-          WaitingPhase copy_out(call, "copy out", positions.size() * sizeof(Pos));
-          host.wait();
-          host.start(with_width<Pos>(std::move(positions), call.stream), std::exchange(skipped, 0));
-          copy_out.stop();
-        });
-    const PhaseTimer copy_out(call, "copy out");
-    host.wait();
-    return sorted;
+    auto host = std::make_shared<RangesToHost<Pos>>(call, entries);
+    sort_ranges<Index>(call, text_.order(), symbols_, join_ranges(own, most),
+                       [&](DeviceBuffer<Index> positions) {
+                         WaitingPhase copy_out(call, "copy out", positions.size() * sizeof(Pos));
+                         host->wait();
+                         host->start(with_width<Pos>(std::move(positions), call.stream),
+                                     std::exchange(skipped, 0));
+                         copy_out.stop();
+                       });
+    // When all has arrived, nothing of the device is in use.
+    return {sorted, [host = std::move(host)]() mutable {
+              host->wait();
+              host.reset();
+            }};
   }
 
  private:
