@@ -80,7 +80,7 @@ std::string nccl_description() {
   return "none: this build has no CUDA";
 }
 
-void start_devices(std::span<const int>, int) {}
+void start_devices(std::span<const int>, int, std::uint64_t) {}
 #endif
 
 std::string describe_devices(std::span<const int> devices) {

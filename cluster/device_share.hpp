@@ -28,8 +28,11 @@ struct DeviceShare {
 
 /// Starts the devices of a list at the same time, and connects them as connect_devices() does for ranks
 /// of one process: beside other work, so that run_on_devices() need not wait for it. Devices may occur
-/// several times. \throws Error (device)
-void start_devices(std::span<const int> devices, int threads);
+/// several times.
+/// \param bytes  that the pool of each allocates from the system in advance, with access for the
+///               others; at most half of what is free
+/// \throws Error (device, out_of_memory)
+void start_devices(std::span<const int> devices, int threads, std::uint64_t bytes);
 
 /// "2 GPUs", or "4 logical devices on 2 GPUs" where some share one.
 [[nodiscard]] std::string describe_devices(std::span<const int> devices);

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <functional>
 #include <optional>
 
 #include "apps/bench/generator_spec.hpp"
@@ -327,6 +328,22 @@ void show_plan(Job& job, const SuffixArrayCommand& command) {
   });
 }
 
+/// Starts the devices of --gpus, beside reading, with memory for a text as long as the files suggest.
+/// Its errors are those of the first use.
+std::function<void()> start_of_devices(Job& job, const SuffixArrayCommand& command) {
+  std::uint64_t symbols = 0;
+  for (const std::string& path : command.inputs) symbols += estimated_symbols(path.c_str());
+  return [symbols, gpus = command.gpus, device = command.common.device,
+          has_budget = !command.common.max_memory.empty(),
+          threads = threads_of(job.reading_context())] {
+    Context context;
+    context.device = device;
+    const std::uint64_t bytes =
+        has_budget ? 0 : suffix_array::plan_device_build(symbols, gpus, gpus).rank_memory;
+    cluster::start_devices(spread_over_gpus(context, gpus), threads, bytes);
+  };
+}
+
 void run_suffix_array(Job& job, const SuffixArrayCommand& command) {
   if (command.dry_run && job_ranks() == nullptr) return show_plan(job, command);
   if (job_ranks() != nullptr) return run_suffix_array_on_ranks(*job_ranks(), job, command);
@@ -352,16 +369,14 @@ void run_suffix_array(Job& job, const SuffixArrayCommand& command) {
                 fmt::format("found --algorithm {} with --gpus, expected auto", command.algorithm));
   if (command.gpus > 0) choose_devices(job, command.common);
   choose_backend(job, command);
-  std::optional<BackgroundTask> starting;  // beside reading; errors are those of the first use
-  if (command.gpus > 1)
-    starting.emplace([gpus = command.gpus, device = command.common.device,
-                      threads = threads_of(job.reading_context())] {
-      Context context;
-      context.device = device;
-      cluster::start_devices(spread_over_gpus(context, gpus), threads);
-    });
+  std::optional<BackgroundTask> starting;
+  if (command.gpus > 1) starting.emplace(start_of_devices(job, command));
   const IndexedText indexed =
       read_indexed_text(job.reading_context(), command.inputs, command.policy());
+  if (starting) {
+    const PhaseTimer timer(job.reading_context(), "start devices");
+    starting.reset();
+  }
   if (smallest_width_bytes(indexed.text.symbols.size()) == 4) {
     Indexing<std::uint32_t>(job, command, indexed).run();
   } else {
@@ -468,8 +483,9 @@ Command add_suffix_array_command(CLI::App& program) {
       ->capture_default_str();
   add_gpus_option(*parser, command->gpus);
   CLI::Option* dry_run = parser->add_flag("--dry-run", command->dry_run,
-                                          "With --ranks: plan the job on ranks (INPUT may be "
-                                          "gen:dna:N for N letters that are not there)");
+                                          "With --ranks: plan the job on ranks, with --gpus N on "
+                                          "a GPU each, N in a machine (INPUT may be gen:dna:N "
+                                          "for N letters that are not there)");
   add_plan_options(*parser, dry_run, command->plan);
   parser->add_flag("--verify", command->verify,
                    "Check all written arrays, in linear time; exit 3 if wrong");

@@ -16,6 +16,7 @@
 #include "core/cuda/device_context.hpp"
 #include "core/device_lifetime.hpp"
 #include "multisort/cuda/device_group.hpp"
+#include "sortie/device_buffer.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::cluster {
@@ -138,13 +139,22 @@ void DeviceExchange::exchange(Ranks& ranks, std::span<const DevicePiece> sent,
   ranks.count_exchange(sent_bytes, sends.size());
 }
 
-void start_devices(std::span<const int> devices, int threads) {
+void start_devices(std::span<const int> devices, int threads, std::uint64_t bytes) {
   const std::set<int> different(devices.begin(), devices.end());
-  std::vector<std::unique_ptr<BackgroundTask>> starting;
-  for (const int device : different)
-    starting.push_back(std::make_unique<BackgroundTask>([=] { start_device(device, threads); }));
-  for (const auto& task : starting) task->wait();
+  const auto on_each = [&](const auto& work) {
+    std::vector<std::unique_ptr<BackgroundTask>> tasks;
+    for (const int device : different)
+      tasks.push_back(std::make_unique<BackgroundTask>([&work, device] { work(device); }));
+    for (const auto& task : tasks) task->wait();
+  };
+  on_each([&](int device) { start_device(device, threads); });
   static_cast<void>(multisort::DeviceGroup({different.begin(), different.end()}));
+  on_each([&](int device) {
+    const CurrentDevice current(device);
+    static_cast<void>(
+        DeviceBuffer<std::byte>(std::min(bytes, free_device_memory(device) / 2), nullptr));
+    check_cuda(cudaStreamSynchronize(nullptr));
+  });
 }
 
 DeviceTransport connect_devices(Ranks& ranks, const Context& context) {

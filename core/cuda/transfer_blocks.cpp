@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cuda/transfer_blocks.hpp"
-#include "core/variant.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -87,9 +86,7 @@ void TransferBlocks::copy(int worker, const BlockTransfer& array, std::uint64_t 
 std::size_t transfer_threads(std::size_t bytes, int threads) {
   const std::size_t blocks = (bytes + TransferBlock::bytes - 1) / TransferBlock::bytes;
   return std::clamp<std::size_t>(
-      blocks / 2, 1,
-      std::min(static_cast<std::size_t>(variant("V_TT", most_transfer_threads)),
-               static_cast<std::size_t>(threads)));
+      blocks / 2, 1, std::min(most_transfer_threads, static_cast<std::size_t>(threads)));
 }
 
 }  // namespace sortie

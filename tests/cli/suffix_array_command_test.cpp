@@ -5,6 +5,7 @@
 
 #include "core/files/checksum.hpp"
 #include "core/random.hpp"
+#include "sortie/devices.hpp"
 #include "sortie/fasta.hpp"
 #include "sortie/run_report.hpp"
 #include "tests/cli/program.hpp"
@@ -323,6 +324,28 @@ TEST_F(SuffixArrayCommand, OrdersByAFewLettersAndThenByPosition) {
   EXPECT_EQ(nlohmann::json::parse(read_file(path("sa.json")))["max_context"], 2);
 }
 
+TEST_F(SuffixArrayCommand, PlansRanksWithAndWithoutGpus) {
+  const auto figure = [&](const char* name) {
+    return nlohmann::json::parse(read_file(path("plan.json")))["figures"][name].get<double>();
+  };
+  std::vector<std::string> plan = {"suffix-array", "gen:dna:64000000", "--dry-run", "--ranks", "4",
+                                   "--json",       path("plan.json")};
+  EXPECT_EQ(run(plan).exit_code, 0);
+  EXPECT_EQ(figure("planned_exchange_bytes"), 24e6);
+  EXPECT_GT(figure("rank_memory"), 24e6 + 4 * 16e6);
+  plan.insert(plan.end(), {"--gpus", "4"});
+  const Result on_gpus = run(plan);
+  if (!built_with_cuda()) {
+    EXPECT_THAT(on_gpus.err, HasSubstr("expected a build with CUDA"));
+    return;
+  }
+  EXPECT_EQ(on_gpus.exit_code, 0) << on_gpus.err;
+  // Three quarters of the packed text, and of the cover's positions, 16 of 181.
+  EXPECT_NEAR(figure("planned_exchange_bytes"), 0.75 * (24e6 + 4 * 64e6 * 16 / 181), 1000);
+  EXPECT_GT(figure("planned_seconds"), 0);
+  EXPECT_THAT(on_gpus.out, HasSubstr("share cover"));
+}
+
 TEST_F(SuffixArrayCommand, DividesItsWorkAmongDevices) {
   write_file(path("in.fa"), ">x\n" + std::string(300, 'A') + "\n>y\nGATTACAGATTACA\n");
   const Result on_host =
@@ -344,6 +367,10 @@ TEST_F(SuffixArrayCommand, DividesItsWorkAmongDevices) {
     EXPECT_EQ(read_file(path(std::string("many") + kind)),
               read_file(path(std::string("one") + kind)));
   EXPECT_EQ(nlohmann::json::parse(read_file(path("report.json")))["figures"]["devices"], 3);
+  // Written while it arrives.
+  EXPECT_EQ(run({"suffix-array", path("in.fa"), "--gpus", "3", "-o", path("alone.sa")}).exit_code,
+            0);
+  EXPECT_EQ(read_file(path("alone.sa")), read_file(path("one.sa")));
   const Result text = run(
       {"suffix-array", path("in.fa"), "--gpus", "2", "-o", "-", "--text", "--max-context", "5"});
   EXPECT_EQ(text.out,

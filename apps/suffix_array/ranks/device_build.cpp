@@ -23,12 +23,10 @@
 #include <memory>
 #include <utility>
 #include <vector>
-#include "core/variant.hpp"
 
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/ranks/device_text.hpp"
 #include "cluster/traffic_plan.hpp"
-#include "core/background_task.hpp"
 #include "core/host_memory.hpp"
 #include "core/phase_timer.hpp"
 #include "core/uninitialised_vector.hpp"
@@ -103,10 +101,6 @@ std::function<void()> build_on_device(Exchanges& exchanges, const Context& conte
                                       const TextView& text, std::span<Pos> entries,
                                       const std::optional<cuda::RangePlan>& plan) {
   cluster::Ranks& ranks = exchanges.ranks();
-  // The page faults of the host's memory, beside the work of the devices.
-  BackgroundTask touching([=] {
-    if (variant("V_TOUCH", 1) != 0) touch_new_memory(entries.data(), entries.size_bytes());
-  });
   const auto builder = on_backend(
       context, [&](const auto& here) { return share_builder<Pos>(exchanges, here, text, plan); },
       [](const Context&) -> Builder<Pos> {
@@ -128,12 +122,10 @@ std::function<void()> build_on_device(Exchanges& exchanges, const Context& conte
     if (std::ranges::max(counts) <= most) break;
   }
   SortedPart sorted;
-  ranks.on_devices("sort ranges", [&] {
-    PhaseTimer touch(context, "page faults");
-    touching.wait();
-    touch.stop();
-    sorted = builder->build(context, draw, counts, own.begin, entries);
-  });
+  PhaseTimer sorting(context, "sort parts");
+  ranks.on_devices("sort ranges",
+                   [&] { sorted = builder->build(context, draw, counts, own.begin, entries); });
+  sorting.stop();
   const double imbalance = cluster::imbalance_of(ranks, sorted.suffixes);
   if (context.report != nullptr) context.report->set("imbalance", imbalance);
   return sorted.arrive;

@@ -11,7 +11,6 @@
 #include <tuple>
 #include <utility>
 #include <vector>
-#include "core/variant.hpp"
 
 #include "apps/suffix_array/backends.hpp"
 #include "cluster/device_exchange.hpp"
@@ -70,7 +69,9 @@ template <Position Pos>
 Builder<Pos> share_builder(Exchanges& exchanges, const Context& context, const TextView& text,
                            const std::optional<cuda::RangePlan>& plan) {
   cluster::Ranks& ranks = exchanges.ranks();
+  PhaseTimer measuring(context, "measure memory");
   const cluster::DeviceShare share = cluster::share_device(ranks, context);
+  measuring.stop();
   const bool shares = ranks.share_memory() && share.ranks > 1;
   const bool packs = !shares || ranks.rank() == share.first;
   const std::vector<int> packing = packing_ranks(ranks, context, share);
@@ -134,8 +135,7 @@ Builder<Pos> share_builder(Exchanges& exchanges, const Context& context, const T
   on_gpu("sort cover",
          [&] { counts = text_on_gpu->sort_cover(static_cast<std::uint32_t>(order)); });
   std::vector<CoverCounts> of_parts{counts};
-  const bool divides = variant("V_DIVIDE", 1) != 0;
-  if (divides && part.parts > 1) {
+  if (part.parts > 1) {
     const std::vector<CoverCounts> of_ranks = ranks.gather(counts);
     of_parts.clear();
     for (const int rank : packing) of_parts.push_back(of_ranks[static_cast<std::size_t>(rank)]);
@@ -143,7 +143,7 @@ Builder<Pos> share_builder(Exchanges& exchanges, const Context& context, const T
   on_gpu("join cover", [&] { text_on_gpu->join_cover(of_parts); });
   sorting.stop();
   PhaseTimer ranking(context, "rank cover");
-  if (divides && transport != nullptr)
+  if (transport != nullptr)
     share_parts(exchanges, *transport, packing,
                 [&](std::uint64_t number) { return text_on_gpu->cover_part(number); });
   Builder<Pos> own;

@@ -16,7 +16,6 @@
 #include "apps/suffix_array/cuda/text/text_packer.hpp"
 #include "apps/suffix_array/part_builder.hpp"
 #include "core/cuda/device_context.hpp"
-#include "core/variant.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/suffix_array.hpp"
 
@@ -42,7 +41,7 @@ inline constexpr std::uint64_t most_ranges_wanted = 64;
 
 /// A part that is alone on its device is sorted in so many ranges, so that the first is copied to the
 /// host beside the sort of the second. Parts that share a device overlap each other.
-inline const std::uint64_t ranges_a_part = static_cast<std::uint64_t>(variant("V_RANGES", 2));
+inline constexpr std::uint64_t ranges_a_part = 2;
 
 /// The members of a range are searched in this many chunks of the text, one after the other, and in
 /// fewer if these would be shorter than the least chunk.

@@ -14,7 +14,6 @@
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
 #include "core/random.hpp"
-#include "core/variant.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "primitives/host/parallel.hpp"
 #include "sortie/device_buffer.hpp"
@@ -188,27 +187,13 @@ DeviceBuffer<Index> gather(const InRange<Index>& in_range, std::uint64_t symbols
     const std::uint64_t count = std::min(chunk, symbols - first);
     NumberedSetBuffer<Index> members(count, stream);
     const unsigned blocks = blocks_for(count, 32 * element_threads);
-    const bool old = variant("V_GATHER", 1) == 0;
-    if (old) {
-      const auto is_member = [in_range, first] __device__(Index j) {
-        return in_range(first + j, in_range.order.text.template window<std::uint64_t>(first + j));
-      };
-      fill_set(members.set(), count, is_member, stream);
-    } else
-      find_members_kernel<<<blocks, element_threads, 0, stream>>>(in_range, first, count,
-                                                                  members.set());
+    find_members_kernel<<<blocks, element_threads, 0, stream>>>(in_range, first, count,
+                                                                members.set());
     check_cuda(cudaGetLastError());
     const std::uint64_t here = members.number_and_count(stream);
     if (here > wanted - found) break;
-    if (old) {
-      const auto list_member = [first, positions = positions.data() + found] __device__(
-                                   Index j, Index rank) {
-        positions[rank] = static_cast<Index>(first + j);
-      };
-      for_each_element(members.set(), count, list_member, stream);
-    } else
-      list_members_kernel<<<blocks, element_threads, 0, stream>>>(members.set(), first, count,
-                                                                  positions.data() + found);
+    list_members_kernel<<<blocks, element_threads, 0, stream>>>(members.set(), first, count,
+                                                                positions.data() + found);
     check_cuda(cudaGetLastError());
     found += here;
     if (found == wanted && first + count == symbols) return positions;
