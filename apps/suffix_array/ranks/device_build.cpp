@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Suffix arrays over ranks that have a GPU each. Parts of a suffix array can be sorted independently
-// once the suffixes at positions of a difference cover are ranked (cuda/ranges/range_build.cu), so
-// nothing but small numbers is exchanged:
+// once the suffixes at positions of a difference cover are ranked (cuda/ranges/range_build.cu):
 //
 // 1. text     Every rank has the text of rank 0: the same memory, or a copy.
-// 2. pack     Each GPU packs the text, and ranks the cover. Ranks of one process that share a GPU
-//             share this, too.
-// 3. borders  All ranks draw the same suffixes, the borders of pieces. Each rank counts the suffixes
+// 2. pack     Each GPU copies and packs a part of the text, and sends it to all others.
+// 3. cover    Each GPU sorts the suffixes of the cover whose first symbols lie between two borders,
+//             and sends them to all others. Each writes all ranks, and sorts what is left in groups.
+//             Ranks of one process that share a GPU share this, too (device_text.cpp).
+// 4. borders  All ranks draw the same suffixes, the borders of pieces. Each rank counts the suffixes
 //             between borders in its share of the text, and the counts are added up.
-// 4. sort     The equal share of a rank is part of some consecutive pieces. It gathers their suffixes
+// 5. sort     The equal share of a rank is part of some consecutive pieces. It gathers their suffixes
 //             by a pass over the text, sorts them, and copies its entries to the host.
 //
-// What every GPU does is step 2 and the passes of step 4. Memory of a GPU: range_build.cu, with a set
-// of members and a range for each rank on it.
+// What every GPU does is to write the ranks, and the passes of step 5. Memory of a GPU: range_build.cu,
+// with a set of members and a range for each rank on it.
 #include "apps/suffix_array/ranks/device_build.hpp"
 
 #include <fmt/format.h>

@@ -44,13 +44,13 @@ class SharedText {
   TextView view_;
 };
 
-/// Builds this rank's entry_share() on its device. Collective. Phases: "measure device memory", "pack
-/// text", "share text", "count suffixes", "sort ranges".
+/// Builds this rank's entry_share() on its device. Collective. Phases: those of share_builder(), "count
+/// suffixes", "sort ranges".
 /// \param text     the same on all ranks, not empty
 /// \param entries  receives the entries. \pre it has entry_share().size items
 /// \param plan     instead of that for the memory of the device; for tests
-/// \throws Error (out_of_memory) of the device; (device)
 /// \return waits until the entries are there; called once, by any thread
+/// \throws Error (out_of_memory) of the device; (device)
 template <Position Pos>
 [[nodiscard]] std::function<void()> build_on_device(
     Exchanges& exchanges, const Context& context, const TextView& text, std::span<Pos> entries,

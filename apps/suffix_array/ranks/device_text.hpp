@@ -12,13 +12,13 @@
 namespace sortie::suffix_array::on_ranks {
 
 /// Packs a text on the GPUs of all ranks, and ranks its cover there. Each GPU copies and packs a part
-/// of the text and sends it to the others; where ranks have no exchange between devices
-/// (cluster::connect_devices()), each packs the whole text. Ranks of one process that share a GPU
-/// share the result. Collective, only in builds with CUDA.
+/// of the text, sorts a part of the cover, and sends both to the others; where ranks have no exchange
+/// between devices (cluster::connect_devices()), each does the whole. Ranks of one process that share
+/// a GPU share the result. Collective, only in builds with CUDA.
 ///
-/// Phases: "measure device memory", "copy text", "find letters", "pack text", "rank cover", "share
-/// text", and those of the exchange. In the report: "connect devices", "copy in", "pack", "share
-/// text".
+/// Phases: "measure device memory", "copy text", "find letters", "pack text", "plan cover", "sort
+/// cover", "join cover", "rank cover", "share text", and those of the exchange. In the report:
+/// "measure memory", "connect devices", "copy in", "pack", "sort cover", "rank cover".
 /// \param text  the same on all ranks, not empty
 /// \param plan  instead of that for the memory of the device; for tests
 /// \throws Error (out_of_memory) of the device; (device)
