@@ -24,8 +24,8 @@ struct RankModel {
 
   /// Where no file is given: docs/cluster.md tells on which machine it was measured.
   [[nodiscard]] static RankModel usual();
-  /// The same for ranks with a GPU each: "gpu bytes" are copied between host and GPU, "gpu suffixes"
-  /// sorted, "gpu symbols" tested, and "gpu ranks" written.
+  /// The same for ranks with a GPU each: "gpu bytes" are copied between host and GPU, "gpu
+  /// suffixes" sorted, "gpu symbols" tested, and "gpu ranks" written.
   [[nodiscard]] static RankModel usual_of_gpus();
 };
 

@@ -26,9 +26,9 @@ struct DeviceShare {
 /// \throws Error (device)
 [[nodiscard]] DeviceShare share_device(Ranks& ranks, const Context& context);
 
-/// Starts the devices of a list at the same time, and connects them as connect_devices() does for ranks
-/// of one process: beside other work, so that run_on_devices() need not wait for it. Devices may occur
-/// several times.
+/// Starts the devices of a list at the same time, and connects them as connect_devices() does for
+/// ranks of one process: beside other work, so that run_on_devices() need not wait for it. Devices
+/// may occur several times.
 /// \param bytes  that the pool of each allocates from the system in advance, with access for the
 ///               others; at most half of what is free
 /// \throws Error (device, out_of_memory)

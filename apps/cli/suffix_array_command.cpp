@@ -328,8 +328,8 @@ void show_plan(Job& job, const SuffixArrayCommand& command) {
   });
 }
 
-/// Starts the devices of --gpus, beside reading, with memory for a text as long as the files suggest.
-/// Its errors are those of the first use.
+/// Starts the devices of --gpus, beside reading, with memory for a text as long as the files
+/// suggest. Its errors are those of the first use.
 std::function<void()> start_of_devices(Job& job, const SuffixArrayCommand& command) {
   std::uint64_t symbols = 0;
   for (const std::string& path : command.inputs) symbols += estimated_symbols(path.c_str());

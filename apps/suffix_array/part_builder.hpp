@@ -46,13 +46,13 @@ struct CoverCounts {
   std::uint64_t members = 0;
 };
 
-/// Device memory of a part of a cover: the suffixes in order, and of those in groups items, slots and
-/// heads (cuda/build/suffix_groups.hpp).
+/// Device memory of a part of a cover: the suffixes in order, and of those in groups items, slots
+/// and heads (cuda/build/suffix_groups.hpp).
 using CoverMemory = std::array<std::span<std::byte>, 4>;
 
-/// A text that is packed on a device, and whose suffixes at positions of a cover are sorted there. Of
-/// several devices, each does a part of every step and receives the other parts. One call after the
-/// other, in the order of the declarations.
+/// A text that is packed on a device, and whose suffixes at positions of a cover are sorted there.
+/// Of several devices, each does a part of every step and receives the other parts. One call after
+/// the other, in the order of the declarations.
 class TextPreparation {
  public:
   TextPreparation() = default;

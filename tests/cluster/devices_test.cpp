@@ -144,8 +144,8 @@ TEST(DeviceSuffixArray, PartsOfTextAndCoverAreExchangedAndSharesAreBalanced) {
     on_logical_devices(devices, context, [&](Ranks& ranks, const Context& own) {
       static_cast<void>(build_suffix_array<std::uint32_t>(ranks, own, text.view()));
     });
-    // Three bits a symbol and two words, and the positions of the cover, 16 of 181: every GPU sends its
-    // part to each other.
+    // Three bits a symbol and two words, and the positions of the cover, 16 of 181: every GPU sends
+    // its part to each other.
     const auto symbols = static_cast<double>(text.symbols.size());
     const double others = figure(report, "gpus") - 1;
     EXPECT_NEAR(figure(report, "exchanged_bytes"),

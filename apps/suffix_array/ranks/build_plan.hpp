@@ -29,8 +29,8 @@ struct ShareMemory {
                                            std::uint64_t memory = 0);
 
 /// The same on ranks that have a GPU each: the steps of build_on_devices().
-/// Bytes are those that build_on_device() counts, but for the members of groups; `rank_memory` is of
-/// the GPU.
+/// Bytes are those that build_on_device() counts, but for the members of groups; `rank_memory` is
+/// of the GPU.
 /// \param memory  of a GPU that may be used; 0: 74 GiB, as an idle H100 of 80 GB has
 /// \throws Error (unavailable) in builds without CUDA
 [[nodiscard]] cluster::RankPlan plan_device_build(std::uint64_t symbols, int ranks, int on_machine,

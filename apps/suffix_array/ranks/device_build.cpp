@@ -6,15 +6,15 @@
 // 1. text     Every rank has the text of rank 0: the same memory, or a copy.
 // 2. pack     Each GPU copies and packs a part of the text, and sends it to all others.
 // 3. cover    Each GPU sorts the suffixes of the cover whose first symbols lie between two borders,
-//             and sends them to all others. Each writes all ranks, and sorts what is left in groups.
-//             Ranks of one process that share a GPU share this, too (device_text.cpp).
-// 4. borders  All ranks draw the same suffixes, the borders of pieces. Each rank counts the suffixes
-//             between borders in its share of the text, and the counts are added up.
-// 5. sort     The equal share of a rank is part of some consecutive pieces. It gathers their suffixes
-//             by a pass over the text, sorts them, and copies its entries to the host.
+//             and sends them to all others. Each writes all ranks, and sorts what is left in
+//             groups. Ranks of one process that share a GPU share this, too (device_text.cpp).
+// 4. borders  All ranks draw the same suffixes, the borders of pieces. Each rank counts the
+//             suffixes between borders in its share of the text, and the counts are added up.
+// 5. sort     The equal share of a rank is part of some consecutive pieces. It gathers their
+//             suffixes by a pass over the text, sorts them, and copies its entries to the host.
 //
-// What every GPU does is to write the ranks, and the passes of step 5. Memory of a GPU: range_build.cu,
-// with a set of members and a range for each rank on it.
+// What every GPU does is to write the ranks, and the passes of step 5. Memory of a GPU:
+// range_build.cu, with a set of members and a range for each rank on it.
 #include "apps/suffix_array/ranks/device_build.hpp"
 
 #include <fmt/format.h>

@@ -44,8 +44,8 @@ class SharedText {
   TextView view_;
 };
 
-/// Builds this rank's entry_share() on its device. Collective. Phases: those of share_builder(), "count
-/// suffixes", "sort ranges".
+/// Builds this rank's entry_share() on its device. Collective. Phases: those of share_builder(),
+/// "count suffixes", "sort ranges".
 /// \param text     the same on all ranks, not empty
 /// \param entries  receives the entries. \pre it has entry_share().size items
 /// \param plan     instead of that for the memory of the device; for tests

@@ -26,8 +26,8 @@ template <Position Pos>
 using Builder = std::shared_ptr<const PartBuilder<Pos>>;
 
 /// Sends the part of each rank that has one to all others. Collective.
-/// \param memory  memory(number) gives the arrays of a part on this rank; not called on ranks that have
-///                no part
+/// \param memory  memory(number) gives the arrays of a part on this rank; not called on ranks that
+///                have no part
 template <class Memory>
 void share_parts(Exchanges& exchanges, cluster::DeviceExchange& transport,
                  const std::vector<int>& packing, const Memory& memory) {
@@ -49,7 +49,8 @@ void share_parts(Exchanges& exchanges, cluster::DeviceExchange& transport,
   transport.exchange(exchanges.ranks(), sent, received, nullptr);
 }
 
-/// The ranks that pack a part each; fewer than two if they cannot send it to each other. Collective.
+/// The ranks that pack a part each; fewer than two if they cannot send it to each other.
+/// Collective.
 std::vector<int> packing_ranks(cluster::Ranks& ranks, const Context& context,
                                const cluster::DeviceShare& share) {
   std::vector<int> packing;

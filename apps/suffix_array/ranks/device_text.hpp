@@ -11,10 +11,10 @@
 
 namespace sortie::suffix_array::on_ranks {
 
-/// Packs a text on the GPUs of all ranks, and ranks its cover there. Each GPU copies and packs a part
-/// of the text, sorts a part of the cover, and sends both to the others; where ranks have no exchange
-/// between devices (cluster::connect_devices()), each does the whole. Ranks of one process that share
-/// a GPU share the result. Collective, only in builds with CUDA.
+/// Packs a text on the GPUs of all ranks, and ranks its cover there. Each GPU copies and packs a
+/// part of the text, sorts a part of the cover, and sends both to the others; where ranks have no
+/// exchange between devices (cluster::connect_devices()), each does the whole. Ranks of one process
+/// that share a GPU share the result. Collective, only in builds with CUDA.
 ///
 /// Phases: "measure device memory", "copy text", "find letters", "pack text", "plan cover", "sort
 /// cover", "join cover", "rank cover", "share text", and those of the exchange. In the report:

@@ -53,8 +53,8 @@ std::uint64_t DifferenceCover::positions_below(std::uint64_t positions) const {
 
 namespace {
 
-/// Samples of the first keys, by which a cover is divided into parts: with four parts, these are equal
-/// within 1 %.
+/// Samples of the first keys, by which a cover is divided into parts: with four parts, these are
+/// equal within 1 %.
 constexpr std::uint64_t border_samples = 4096;
 
 /// The positions of a cover, by number.

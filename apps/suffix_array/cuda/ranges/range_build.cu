@@ -76,8 +76,8 @@ constexpr std::uint64_t list_entry = SuffixGroups<Index>::bytes_a_member;
 
 constexpr std::uint64_t key = sizeof(std::uint64_t);
 
-/// Most threads that copy a part of several to the host, to memory that is new. On four H100s with 64
-/// cores, 4, 8 and 12 threads a GPU copy 46, 69 and 77 GB/s in all.
+/// Most threads that copy a part of several to the host, to memory that is new. On four H100s with
+/// 64 cores, 4, 8 and 12 threads a GPU copy 46, 69 and 77 GB/s in all.
 constexpr std::size_t most_part_threads = 12;
 
 /// Bytes a member of a range. Each step includes a byte for scratch.
@@ -480,8 +480,8 @@ class DevicePartBuilder final : public PartBuilder<Pos> {
     }
     const std::uint64_t wanted = is_alone_ ? sorted / ranges_a_part + largest : sorted;
     const std::uint64_t most = std::clamp(wanted, largest, std::max(largest, most_members()));
-    // The other ranges are copied beside the sort of the next ones. Where memory is left for all of the
-    // part, a sort does not wait for the copy before it.
+    // The other ranges are copied beside the sort of the next ones. Where memory is left for all of
+    // the part, a sort does not wait for the copy before it.
     const bool holds_all =
         sorted * sizeof(Pos) <= (std::max(most, most_members()) - most) * bytes_a_member<Index>();
     const auto threads = static_cast<std::uint64_t>(threads_of(call)) / parts_;

@@ -39,8 +39,8 @@ inline constexpr std::uint32_t greatest_cover_order = 14;
 /// A range has at least 1/64 of all suffixes, since each range takes a pass over the text.
 inline constexpr std::uint64_t most_ranges_wanted = 64;
 
-/// A part that is alone on its device is sorted in so many ranges, so that the first is copied to the
-/// host beside the sort of the second. Parts that share a device overlap each other.
+/// A part that is alone on its device is sorted in so many ranges, so that the first is copied to
+/// the host beside the sort of the second. Parts that share a device overlap each other.
 inline constexpr std::uint64_t ranges_a_part = 2;
 
 /// The members of a range are searched in this many chunks of the text, one after the other, and in
@@ -189,8 +189,8 @@ struct OrderedText {
   [[nodiscard]] SuffixOrder<Index> order() const { return {packed.stream, cover.view}; }
 };
 
-/// Step 1 of a construction in ranges (range_build.cu), with the memory that all steps may take: what
-/// is free before anything is copied.
+/// Step 1 of a construction in ranges (range_build.cu), with the memory that all steps may take:
+/// what is free before anything is copied.
 template <Position Index>
 class RangeTextPacker final : public DeviceTextPacker {
  public:

@@ -95,7 +95,8 @@ struct RankedCover {
 /// Ranks the suffixes that start at positions of a cover: by a period of symbols of the text, then
 /// by prefix doubling with steps of a period in place of symbols. Of several devices, each sorts a
 /// part by the text: the suffixes whose first symbols lie between two borders, which all devices
-/// choose alike. One call after the other, in the order of the declarations. All wait for the stream.
+/// choose alike. One call after the other, in the order of the declarations. All wait for the
+/// stream.
 ///
 /// Memory: bytes_a_sample() of range_build.cu.
 template <Position Index>

@@ -129,8 +129,8 @@ struct InRange {
   }
 };
 
-// Thread t tests the positions of word t of the set, which are `first` + 32 t and the next 31. It reads
-// the text as a stream: a window is the one before it, shifted by a symbol.
+// Thread t tests the positions of word t of the set, which are `first` + 32 t and the next 31. It
+// reads the text as a stream: a window is the one before it, shifted by a symbol.
 template <class Index>
 __global__ void __launch_bounds__(element_threads)
     find_members_kernel(InRange<Index> in_range, std::uint64_t first, std::uint64_t count,

@@ -13,8 +13,8 @@
 
 namespace sortie::suffix_array::cuda {
 
-/// A TextPreparation on the context's device, for texts without rare letters: those that are sorted in
-/// ranges. Phases "copy in" and "pack".
+/// A TextPreparation on the context's device, for texts without rare letters: those that are sorted
+/// in ranges. Phases "copy in" and "pack".
 class DeviceTextPacker : public TextPreparation {
  public:
   DeviceTextPacker(const DeviceContext& context, const TextView& text, const TextPart& part)
