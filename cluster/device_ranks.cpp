@@ -42,7 +42,7 @@ void run_on_devices(const Context& context, std::span<const int> devices,
   }
   run_in_process(static_cast<int>(devices.size()), true, [&](Ranks& ranks) {
     const Context& own = contexts[static_cast<std::size_t>(ranks.rank())];
-    ranks.on_devices("start device", [&] { start_device(own.device, threads_of(own)); });
+    ranks.on_devices("start device", [&] { start_device(own.device, std::max(1, threads_of(own) / ranks.size())); });
     job(ranks, own);
   });
 }

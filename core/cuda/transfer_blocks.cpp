@@ -2,6 +2,7 @@
 #include "core/cuda/transfer_blocks.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <mutex>
@@ -26,7 +27,8 @@ IdleBlocks& idle_blocks() {
 /// Measured on an H100 with 16 cores, 2 GB to new memory of the host: 1 thread 3.4 GB/s, 4 threads
 /// 9.5, 8 threads 16. More than four slow the threads that format and write what arrives, and lock
 /// more pages.
-constexpr std::size_t most_transfer_threads = 4;
+const std::size_t most_transfer_threads =
+    std::getenv("X_THREADS") ? std::atoi(std::getenv("X_THREADS")) : 4;
 
 }  // namespace
 
@@ -72,8 +74,8 @@ void TransferBlocks::copy(int worker, const BlockTransfer& array, std::uint64_t 
   check_cuda(cudaSetDevice(device_));
   TransferBlock& block = blocks_[static_cast<std::size_t>(worker)];
   cudaStream_t const stream = block.stream.get();
-  const std::size_t begin = number * TransferBlock::bytes;
-  const std::size_t size = std::min(TransferBlock::bytes, array.bytes - begin);
+  const std::size_t begin = number * TransferBlock::used;
+  const std::size_t size = std::min(TransferBlock::used, array.bytes - begin);
   std::byte* const locked = block.memory.data();
   const bool in = array.kind == cudaMemcpyHostToDevice;
   if (in) std::memcpy(locked, array.host + begin, size);

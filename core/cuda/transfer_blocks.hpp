@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <span>
 #include <vector>
 
@@ -15,6 +16,9 @@ namespace sortie {
 struct TransferBlock {
   /// Large enough to keep the bus busy, small enough for the L2 cache of a core.
   static constexpr std::size_t bytes = std::size_t{1} << 20;
+  static inline const std::size_t used =
+      (std::getenv("X_BLOCK") ? std::size_t(std::atoi(std::getenv("X_BLOCK"))) : std::size_t{1024})
+      << 10;
 
   PinnedBuffer<std::byte> memory = PinnedBuffer<std::byte>(bytes);
   CudaStream stream = make_stream();
@@ -29,7 +33,7 @@ struct BlockTransfer {
   cudaMemcpyKind kind;  ///< cudaMemcpyHostToDevice or cudaMemcpyDeviceToHost
 
   [[nodiscard]] std::uint64_t blocks() const {
-    return (bytes + TransferBlock::bytes - 1) / TransferBlock::bytes;
+    return (bytes + TransferBlock::used - 1) / TransferBlock::used;
   }
 };
 
