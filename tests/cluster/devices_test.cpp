@@ -273,14 +273,51 @@ TEST(DeviceProduct, LongRowsHaveTheBitsOfOneDevice) {
   }
 }
 
+std::string exchange_path(const RunReport& report) {
+  for (const auto& [key, value] : report.figures())
+    if (key == "exchange_path") return std::get<std::string>(value);
+  return "no figure";
+}
+
+TEST(DeviceProduct, RowsOfBGoFromDeviceToDeviceWhereTheyFit) {
+  const auto a = test::matrix_of<double, std::int32_t>(
+      400, 400, [](std::int64_t row, std::int64_t col) { return (row * 7 + col * 11) % 23 == 0; });
+  const auto large = matrices::power_law<double, std::int32_t>(20'000, 20'000, 1.2, 60, 1);
+  for (const int devices : {2, 3, 5}) {
+    on_logical_devices(devices, test::context(), [&](Ranks& ranks, const Context& own) {
+      const auto path = [&](Context context, const auto& matrix) {
+        RunReport report;
+        context.report = &report;
+        const auto of_a = test::divide(ranks, matrix, equal_rows(matrix.rows, ranks.size()));
+        const auto c = test::joined(ranks, multiply(ranks, context, of_a, of_a));
+        ranks.on_devices("compare", [&] {
+          if (ranks.rank() != 0) return;
+          EXPECT_TRUE(test::equal_bits(c, spgemm::multiply(own, matrix, matrix)));
+        });
+        EXPECT_EQ(figure(report, "planned_exchange_bytes"), figure(report, "exchanged_bytes"));
+        return exchange_path(report);
+      };
+      EXPECT_EQ(path(own, large), "by peer copies");
+      Context little = own;
+      little.memory_budget = std::uint64_t{2} << 20;
+      EXPECT_EQ(path(little, large),
+                "through host memory: the rows of B do not fit in a rank's part of the GPU");
+      ranks.set_message_bytes(101);  // pieces of several messages
+      EXPECT_EQ(path(own, a), "by peer copies");
+    });
+  }
+}
+
 TEST(DeviceProduct, AFaultInAnyPhaseIsThrownByAllRanks) {
   const auto a = test::matrix_of<double, std::int32_t>(
       90, 90, [](std::int64_t row, std::int64_t col) { return (row + col) % 30 < 3; });
+  const std::size_t before = device_memory_in_use(0);
   on_logical_devices(3, test::context(), [&](Ranks& ranks, const Context& own) {
     const auto of_a = test::divide(ranks, a, equal_rows(90, ranks.size()));
     for (const char* phase :
-         {"check operands", "find device", "measure device memory", "sample columns", "plan rounds",
-          "pack rows", "multiply", "use rows"}) {
+         {"check operands", "find device", "measure device memory", "connect devices",
+          "sample columns", "plan rounds", "route rows", "pack rows", "finish pieces",
+          "exchange pieces", "multiply", "use rows"}) {
       for (const int failing : {0, 1, 2}) {
         const test::Fault fault(ranks, failing, phase);
         EXPECT_EQ(test::error_of([&] { static_cast<void>(multiply(ranks, own, of_a, of_a)); }),
@@ -289,6 +326,7 @@ TEST(DeviceProduct, AFaultInAnyPhaseIsThrownByAllRanks) {
       }
     }
   });
+  EXPECT_EQ(device_memory_in_use(0), before);
 }
 
 TEST(DeviceProduct, AnAlgorithmOfTheHostIsRefusedByAllRanks) {
