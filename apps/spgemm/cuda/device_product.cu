@@ -41,8 +41,8 @@ void gather_rows(const RowsToGather& gathered, const DeviceCsrView<Value>& from,
           (gathered.offsets[middle] <= to ? row : end) = middle;
         }
         const std::int64_t at = from.row_ptr[gathered.rows[row]] + to - gathered.offsets[row];
-        to_col_idx[to] = from.col_idx[at];
-        if (from.values != nullptr) to_values[to] = from.values[at];
+        if (to_col_idx != nullptr) to_col_idx[to] = from.col_idx[at];
+        if (to_values != nullptr) to_values[to] = from.values[at];
       },
       stream);
 }

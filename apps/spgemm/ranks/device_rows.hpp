@@ -7,7 +7,9 @@
 #include <string>
 
 #include "apps/spgemm/backends.hpp"
+#include "apps/spgemm/ranks/factors.hpp"
 #include "apps/spgemm/ranks/row_requests.hpp"
+#include "cluster/device_share.hpp"
 #include "cluster/traffic_plan.hpp"
 #include "sortie/cluster_spgemm.hpp"
 
@@ -52,6 +54,11 @@ class DeviceRows {
   [[nodiscard]] virtual Matrix on_host() const = 0;
 };
 
+/// The context of work on this rank's GPU: its part of the memory if ranks share the GPU, and its part
+/// of the threads if all ranks have those of one process.
+[[nodiscard]] Context device_context_of_rank(const Ranks& ranks, const Context& context,
+                                             const DeviceShare& share);
+
 /// Collective: connects the GPUs of the ranks. Phases of connect_devices().
 /// \param bytes    this rank's part of its GPU
 /// \param why_not  receives why rows go through host memory
@@ -61,5 +68,34 @@ template <class Matrix>
 [[nodiscard]] std::unique_ptr<DeviceRows<Matrix>> rows_on_devices(
     Ranks& ranks, const Context& context, const DividedMatrix<Matrix>& b, std::uint64_t bytes,
     spgemm::Algorithm algorithm, std::string& why_not);
+
+/// Products of new values on the GPUs: values go from GPU to GPU, and C's to the host.
+template <class Value, class Idx>
+class DevicePlan {
+ public:
+  DevicePlan() = default;
+  virtual ~DevicePlan() = default;
+  DevicePlan(const DevicePlan&) = delete;
+  DevicePlan& operator=(const DevicePlan&) = delete;
+
+  /// Collective: computes the values of C. Phases "pack values", "new values" and those of
+  /// DeviceExchange::exchange().
+  /// \param values_a, values_b  of this rank's blocks, as many as entries
+  virtual void update(TrafficPlan& plan, std::span<const Value> values_a,
+                      std::span<const Value> values_b, matrices::Csr<Value, Idx>& c) = 0;
+};
+
+/// Collective: fetches the rows of B, computes C, and keeps what later products need.
+/// \param needed  its columns are taken
+/// \param c       receives C
+/// \throws Error (unavailable) rows would go through host memory; (out_of_memory) they do not fit in a
+///         rank's part of its GPU; as spgemm::cuda::SpgemmPlan
+/// \pre every rank works on CUDA
+template <matrices::Scalar Value, matrices::Index Idx>
+[[nodiscard]] std::unique_ptr<DevicePlan<Value, Idx>> plan_on_devices(
+    Ranks& ranks, const Context& context, TrafficPlan& plan,
+    const DividedMatrix<matrices::Csr<Value, Idx>>& a,
+    NeededRows<matrices::Csr<Value, Idx>>& needed,
+    const DividedMatrix<matrices::Csr<Value, Idx>>& b, matrices::Csr<Value, Idx>& c);
 
 }  // namespace sortie::cluster

@@ -18,7 +18,6 @@
 #include "apps/spgemm/ranks/row_fetch.hpp"
 #include "apps/spgemm/row_patterns.hpp"
 #include "cluster/device_share.hpp"
-#include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/cluster_spgemm.hpp"
 #include "sortie/run_report.hpp"
@@ -26,6 +25,10 @@
 namespace sortie::cluster {
 
 #ifndef SORTIE_HAVE_CUDA
+// Not called: no rank works on CUDA.
+Context device_context_of_rank(const Ranks&, const Context& context, const DeviceShare&) {
+  return context;
+}
 template <class Matrix>
 std::unique_ptr<DeviceRows<Matrix>> rows_on_devices(Ranks&, const Context&,
                                                     const DividedMatrix<Matrix>&, std::uint64_t,
@@ -154,10 +157,7 @@ class RankProduct {
     if (ranks_.size() == 1) return run_alone();
     if (on_device_) {
       const DeviceShare device = share_device(ranks_, context_);
-      if (device.ranks > 1) of_device_.memory_budget = std::max<std::uint64_t>(1, device.bytes);
-      // The ranks of one process have all threads of the machine.
-      if (ranks_.share_memory())
-        of_device_.threads = std::max(1, threads_of(context_) / ranks_.size());
+      of_device_ = device_context_of_rank(ranks_, context_, device);
       rows_ = rows_on_devices(ranks_, of_device_, b_, device.bytes, algorithm_, why_staged_);
       samples_ = sample_columns(ranks_, b_);
       whole_.samples = samples_;
