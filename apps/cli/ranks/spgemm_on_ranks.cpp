@@ -20,6 +20,7 @@
 #include "apps/cli/command.hpp"
 #include "apps/cli/ranks/rank_program.hpp"
 #include "apps/cli/spgemm_command.hpp"
+#include "apps/spgemm/ranks/device_rows.hpp"
 #include "apps/spgemm/ranks/matrix_output.hpp"
 #include "apps/spgemm/ranks/matrix_source.hpp"
 #include "apps/spgemm/ranks/product_steps.hpp"
@@ -263,6 +264,7 @@ void run_spgemm_on_ranks(Ranks& ranks, Job& job, const SpgemmCommand& command,
   const std::string place =
       where.empty() ? fmt::format("{} ranks of {} threads", ranks.size(), job.context().threads)
                     : where;
+  cluster::connect_before_product(ranks, job.context());
   cluster::TrafficPlan plan(ranks);
   Sources sources(ranks, job.reading_context(), command);
   const std::string precision = choose_precision(command, sources.any_complex());

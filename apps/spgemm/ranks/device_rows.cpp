@@ -296,6 +296,11 @@ DeviceTransport transport_of_rows(Ranks& ranks, const Context& context,
 
 }  // namespace
 
+void connect_before_product(Ranks& ranks, const Context& context) {
+  if (ranks.size() > 1 && on_cuda(ranks, context))
+    static_cast<void>(connect_devices(ranks, context));
+}
+
 Context device_context_of_rank(const Ranks& ranks, const Context& context,
                                const DeviceShare& share) {
   Context own = context;

@@ -54,6 +54,10 @@ class DeviceRows {
   [[nodiscard]] virtual Matrix on_host() const = 0;
 };
 
+/// Collective: begins to connect the GPUs of the ranks, if they work on CUDA, so that this goes on beside
+/// other work, such as the reading of the operands. Phases of on_cuda() and connect_devices().
+void connect_before_product(Ranks& ranks, const Context& context);
+
 /// The context of work on this rank's GPU: its part of the memory if ranks share the GPU, and its part
 /// of the threads if all ranks have those of one process.
 [[nodiscard]] Context device_context_of_rank(const Ranks& ranks, const Context& context,

@@ -25,6 +25,7 @@
 namespace sortie::cluster {
 
 #ifndef SORTIE_HAVE_CUDA
+void connect_before_product(Ranks&, const Context&) {}
 // Not called: no rank works on CUDA.
 Context device_context_of_rank(const Ranks&, const Context& context, const DeviceShare&) {
   return context;
