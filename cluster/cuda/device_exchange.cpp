@@ -191,11 +191,10 @@ DeviceTransport connect_devices(Ranks& ranks, const Context& context) {
   const bool is_connected = known != nullptr && known->device() == context.device;
   if (ranks.least(is_connected ? 1 : 0) == 1) return {known, {}};
   DeviceTransport transport;
-  const DeviceShare share = share_device(ranks, context);
   if (ranks.share_memory()) {
     transport.exchange = std::make_shared<PeerCopies>(ranks, context.device);
   } else if (choice != ExchangeChoice::mpi) {
-    if (ranks.greatest(static_cast<std::uint64_t>(share.ranks)) > 1) {
+    if (ranks.greatest(static_cast<std::uint64_t>(share_device(ranks, context).ranks)) > 1) {
       transport.why_none = "several ranks share a GPU, which NCCL does not allow";
     } else if (std::string why = why_no_rank_has_nccl(ranks); !why.empty()) {
       transport.why_none = std::move(why);

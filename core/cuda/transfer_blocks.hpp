@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <span>
 #include <vector>
 
@@ -16,9 +15,6 @@ namespace sortie {
 struct TransferBlock {
   /// Large enough to keep the bus busy, small enough for the L2 cache of a core.
   static constexpr std::size_t bytes = std::size_t{1} << 20;
-  static inline const std::size_t used =
-      (std::getenv("X_BLOCK") ? std::size_t(std::atoi(std::getenv("X_BLOCK"))) : std::size_t{1024})
-      << 10;
 
   PinnedBuffer<std::byte> memory = PinnedBuffer<std::byte>(bytes);
   CudaStream stream = make_stream();
@@ -33,7 +29,7 @@ struct BlockTransfer {
   cudaMemcpyKind kind;  ///< cudaMemcpyHostToDevice or cudaMemcpyDeviceToHost
 
   [[nodiscard]] std::uint64_t blocks() const {
-    return (bytes + TransferBlock::used - 1) / TransferBlock::used;
+    return (bytes + TransferBlock::bytes - 1) / TransferBlock::bytes;
   }
 };
 
@@ -63,8 +59,14 @@ class TransferBlocks {
   std::vector<TransferBlock> blocks_;
 };
 
+/// What the program does while threads copy.
+enum class BesideTransfer {
+  work,  ///< it works on what arrives
+  waits
+};
+
 /// Threads that copy `bytes` between host and device: enough for the bus, of the `threads` that may
 /// work.
-[[nodiscard]] std::size_t transfer_threads(std::size_t bytes, int threads);
+[[nodiscard]] std::size_t transfer_threads(std::size_t bytes, int threads, BesideTransfer beside);
 
 }  // namespace sortie

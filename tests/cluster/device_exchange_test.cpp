@@ -11,17 +11,22 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
+#include "matrices/generators.hpp"
 #include "sortie/cluster_devices.hpp"
+#include "sortie/cluster_spgemm.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/devices.hpp"
 #include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
+#include "tests/cluster/spgemm_shapes.hpp"
 #include "tests/support/backend.hpp"
 #include "tests/support/ranks.hpp"
 
@@ -154,6 +159,28 @@ TEST(DeviceExchange, IsNoneWhereNcclAndMpiCannot) {
     EXPECT_EQ(
         transport.why_none,
         "several ranks share a GPU, which NCCL does not allow, and test MPI is not CUDA-aware");
+  });
+}
+
+TEST(DeviceExchange, BringsRowsOfProductsByNccl) {
+  const int gpus = cuda_device_count();
+  if (gpus < 2) GTEST_SKIP() << "found " << gpus << " GPU, expected two";
+  if (!why_no_nccl().empty()) GTEST_SKIP() << why_no_nccl();
+  const auto a = matrices::rmat<double, std::int32_t>(12, 8, 1);
+  const auto expected = spgemm::multiply(test::context(), a, a);
+  on_logical_devices(gpus, [&](Ranks& ranks, const Context& own) {
+    ranks.attachment() = connect_by_nccl(ranks, own.device);
+    RunReport report;
+    Context context = own;
+    context.report = &report;
+    const auto of_a = test::divide(ranks, a, equal_rows(a.rows, gpus));
+    const auto c = test::joined(ranks, multiply(ranks, context, of_a, of_a));
+    EXPECT_TRUE(ranks.rank() != 0 || test::equal_bits(c, expected));
+    for (const auto& [key, value] : report.figures()) {
+      if (key == "exchange_path") {
+        EXPECT_THAT(std::get<std::string>(value), testing::StartsWith("by NCCL "));
+      }
+    }
   });
 }
 
