@@ -83,7 +83,8 @@ template <class Matrix>
 ///                 are multiplied in several rounds. Without a budget, the same of this rank's part
 ///                 of the free memory. Report: also "imbalance",
 ///                 "fetched_rows" and "fetched_entries" of all ranks, "rounds", and phases "find
-///                 rows", "fetch rows", "multiply"
+///                 rows", "fetch rows", "multiply"; on several GPUs "exchange_path" (text): by what
+///                 the entries of rows go from GPU to GPU, or why through host memory
 /// \throws Error as spgemm::multiply(); (out_of_memory) also: the rows of B for a single row of A do
 ///         not fit
 /// Complexity: that of spgemm::multiply() for the block. Bytes sent for each row that another rank
