@@ -305,7 +305,7 @@ Context device_context_of_rank(const Ranks& ranks, const Context& context,
                                const DeviceShare& share) {
   Context own = context;
   if (share.ranks > 1) own.memory_budget = std::max<std::uint64_t>(1, share.bytes);
-  if (ranks.share_memory()) own.threads = std::max(1, threads_of(context) / ranks.size());
+  own.threads = copy_threads(ranks, context);
   return own;
 }
 
