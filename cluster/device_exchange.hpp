@@ -70,10 +70,10 @@ struct DeviceTransport {
   std::string why_none;  ///< the same on all ranks
 };
 
-/// Connects the devices of all ranks by the first implementation that they allow. Collective, phases
-/// "choose exchange", "measure device memory", "find NCCL" and "connect devices". The ranks keep the
-/// connection: further calls take no time. NCCL connects in the background, for which the first
-/// exchange waits: a call before other work hides that.
+/// Connects the devices of all ranks by the first implementation that they allow. Collective,
+/// phases "choose exchange", "measure device memory", "find NCCL" and "connect devices". The ranks
+/// keep the connection: further calls take no time. NCCL connects in the background, for which the
+/// first exchange waits: a call before other work hides that.
 ///
 /// The environment variable SORTIE_EXCHANGE chooses: "auto", "nccl", "mpi" (the user knows that the
 /// library is CUDA-aware, whatever it says itself), or "staged", which is none.

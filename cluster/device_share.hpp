@@ -28,7 +28,8 @@ struct DeviceShare {
 /// \throws Error (device)
 [[nodiscard]] DeviceShare share_device(Ranks& ranks, const Context& context);
 
-/// Threads of the host for copies between it and this rank's GPU: all ranks of a process share them.
+/// Threads of the host for copies between it and this rank's GPU: all ranks of a process share
+/// them.
 [[nodiscard]] inline int copy_threads(const Ranks& ranks, const HostContext& context) {
   return ranks.share_memory() ? std::max(1, threads_of(context) / ranks.size())
                               : threads_of(context);

@@ -43,8 +43,8 @@ MPI_Op operation(Reduction reduction) {
   return MPI_SUM;
 }
 
-/// Whether the library takes memory of CUDA devices, as it says when it runs. Builds of both libraries
-/// can; those of Debian 12 cannot.
+/// Whether the library takes memory of CUDA devices, as it says when it runs. Builds of both
+/// libraries can; those of Debian 12 cannot.
 bool is_cuda_aware() {
 #ifdef MPIX_CUDA_AWARE_SUPPORT
   return MPIX_Query_cuda_support() == 1;

@@ -24,7 +24,8 @@ void copy(std::byte* device, std::byte* host, std::size_t bytes, cudaMemcpyKind 
   const BlockTransfer array{device, host, bytes, kind};
   TransferBlocks blocks(transfer_threads(bytes, threads, BesideTransfer::waits));
   blocks.wait_for(stream);
-  // Each thread copies consecutive blocks: two that touch the same new page of 2 MiB would both clear it.
+  // Each thread copies consecutive blocks: two that touch the same new page of 2 MiB would both
+  // clear it.
   const std::uint64_t count = array.blocks();
   const std::uint64_t share = (count + blocks.size() - 1) / blocks.size();
   run_blocks(static_cast<int>(blocks.size()),

@@ -40,8 +40,8 @@ template <class T>
   return device;
 }
 
-/// Appends `count` items of device memory to a host vector. Several threads take the page faults of new
-/// memory, which is not zeroed.
+/// Appends `count` items of device memory to a host vector. Several threads take the page faults of
+/// new memory, which is not zeroed.
 /// \tparam To  has the size of From, and the same representation for the values that occur
 /// \throws Error (device): the new items are then unspecified; std::bad_alloc
 template <class To, class From>

@@ -27,8 +27,8 @@ IdleBlocks& idle_blocks() {
 /// 9.5, 8 threads 16. More than four slow the threads that format and write what arrives, and lock
 /// more pages.
 constexpr std::size_t most_beside_work = 4;
-/// On four H100s with 64 cores, 14 GB to new memory: 4 threads for one GPU 13 GB/s, 16 threads 27, 32
-/// threads no more; for four GPUs, 8 threads each 47 GB/s, 16 threads each 65.
+/// On four H100s with 64 cores, 14 GB to new memory: 4 threads for one GPU 13 GB/s, 16 threads 27,
+/// 32 threads no more; for four GPUs, 8 threads each 47 GB/s, 16 threads each 65.
 constexpr std::size_t most_transfer_threads = 16;
 
 }  // namespace

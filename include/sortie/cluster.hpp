@@ -62,7 +62,8 @@ class SORTIE_API Ranks {
   [[nodiscard]] virtual std::string transport() const = 0;
   /// Whether all ranks are threads of one process, which can read the memory of each other.
   [[nodiscard]] virtual bool share_memory() const { return false; }
-  /// Why the pieces of exchange_messages() cannot be in the memory of CUDA devices; empty if they can.
+  /// Why the pieces of exchange_messages() cannot be in the memory of CUDA devices; empty if they
+  /// can.
   [[nodiscard]] virtual std::string why_no_device_pieces() const { return "ranks have no MPI"; }
 
   /// Copies the bytes of rank `root` to all. \pre the same number of bytes on every rank
@@ -78,8 +79,8 @@ class SORTIE_API Ranks {
   /// \pre to each piece sent belongs one received, of the same size
   void exchange(std::span<const SendPiece> sent, std::span<const ReceivePiece> received);
 
-  /// Sends and receives pieces as exchange() does, but counts none of them. They may be in the memory of
-  /// CUDA devices where why_no_device_pieces() is empty.
+  /// Sends and receives pieces as exchange() does, but counts none of them. They may be in the
+  /// memory of CUDA devices where why_no_device_pieces() is empty.
   /// \pre none is of this rank itself, or longer than message_bytes()
   void exchange_messages(std::span<const SendPiece> sent, std::span<const ReceivePiece> received) {
     do_exchange(sent, received);

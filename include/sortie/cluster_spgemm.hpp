@@ -118,10 +118,11 @@ class SORTIE_API ProductPlan {
   /// On the host.
   ProductPlan(Ranks& ranks, const HostContext& context, const DividedMatrix<Matrix>& a,
               const DividedMatrix<Matrix>& b);
-  /// On the backend of the context. On CUDA, by spgemm::cuda::SpgemmPlan on the GPU of each rank, and
-  /// values of B go from GPU to GPU. Entries have the bits of that plan on one GPU, but those of rows of
-  /// more than 6144 entries, where sums may be rounded otherwise.
-  /// \throws Error also (unavailable): this needs peer copies, NCCL or CUDA-aware MPI between the GPUs
+  /// On the backend of the context. On CUDA, by spgemm::cuda::SpgemmPlan on the GPU of each rank,
+  /// and values of B go from GPU to GPU. Entries have the bits of that plan on one GPU, but those
+  /// of rows of more than 6144 entries, where sums may be rounded otherwise.
+  /// \throws Error also (unavailable): this needs peer copies, NCCL or CUDA-aware MPI between the
+  ///         GPUs
   ProductPlan(Ranks& ranks, const Context& context, const DividedMatrix<Matrix>& a,
               const DividedMatrix<Matrix>& b);
   ~ProductPlan();

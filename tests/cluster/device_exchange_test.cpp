@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The choice of an exchange between the GPUs of ranks, and the exchange by an MPI that takes memory of
-// GPUs, which is replaced by ranks of one process that copy such pieces through host memory.
+// The choice of an exchange between the GPUs of ranks, and the exchange by an MPI that takes memory
+// of GPUs, which is replaced by ranks of one process that copy such pieces through host memory.
 #include "cluster/device_exchange.hpp"
 
 #include <cuda_runtime_api.h>

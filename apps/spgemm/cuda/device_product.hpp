@@ -63,8 +63,8 @@ struct RowsToGather {
   std::int64_t end = 0;                   ///< offsets[count]
 };
 
-/// Copies the entries of these rows of a matrix to `to_col_idx` and `to_values`; where one is null, only
-/// to the other. \throws Error (device)
+/// Copies the entries of these rows of a matrix to `to_col_idx` and `to_values`; where one is null,
+/// only to the other. \throws Error (device)
 /// Complexity: O(entries log(rows)).
 template <class Value>
 void gather_rows(const RowsToGather& gathered, const DeviceCsrView<Value>& from,

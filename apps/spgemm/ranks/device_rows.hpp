@@ -23,8 +23,8 @@ namespace sortie::cluster {
 ///     exchange      columns, and values, from GPU to GPU
 ///     multiply      rows of A from the host, B from here; C to the host
 ///
-/// GPU memory: the block of B, what is sent and the wanted rows; the first two until the exchange of
-/// the last round.
+/// GPU memory: the block of B, what is sent and the wanted rows; the first two until the exchange
+/// of the last round.
 template <class Matrix>
 class DeviceRows {
  public:
@@ -41,12 +41,12 @@ class DeviceRows {
   /// DeviceExchange::exchange().
   /// \param lengths  of the wanted rows
   /// \param is_last  no other round follows
-  /// \return false on all ranks: on one of them they do not fit in its part of the GPU; then nothing
-  ///         has been sent
+  /// \return false on all ranks: on one of them they do not fit in its part of the GPU; then
+  ///         nothing has been sent
   [[nodiscard]] virtual bool fetch(TrafficPlan& plan, const RowRequests<Idx>& requests,
                                    std::span<const Idx> lengths, bool is_last) = 0;
-  /// spgemm::multiply_part() with the rows that fetch() has brought, for rows of A whose columns are
-  /// their places among them.
+  /// spgemm::multiply_part() with the rows that fetch() has brought, for rows of A whose columns
+  /// are their places among them.
   [[nodiscard]] virtual Matrix multiply(const Context& context, const Matrix& a,
                                         const spgemm::WholeProduct& whole,
                                         spgemm::Algorithm algorithm) = 0;
@@ -54,12 +54,13 @@ class DeviceRows {
   [[nodiscard]] virtual Matrix on_host() const = 0;
 };
 
-/// Collective: begins to connect the GPUs of the ranks, if they work on CUDA, so that this goes on beside
-/// other work, such as the reading of the operands. Phases of on_cuda() and connect_devices().
+/// Collective: begins to connect the GPUs of the ranks, if they work on CUDA, so that this goes on
+/// beside other work, such as the reading of the operands. Phases of on_cuda() and
+/// connect_devices().
 void connect_before_product(Ranks& ranks, const Context& context);
 
-/// The context of work on this rank's GPU: its part of the memory if ranks share the GPU, and its part
-/// of the threads if all ranks have those of one process.
+/// The context of work on this rank's GPU: its part of the memory if ranks share the GPU, and its
+/// part of the threads if all ranks have those of one process.
 [[nodiscard]] Context device_context_of_rank(const Ranks& ranks, const Context& context,
                                              const DeviceShare& share);
 
@@ -92,8 +93,8 @@ class DevicePlan {
 /// Collective: fetches the rows of B, computes C, and keeps what later products need.
 /// \param needed  its columns are taken
 /// \param c       receives C
-/// \throws Error (unavailable) rows would go through host memory; (out_of_memory) they do not fit in a
-///         rank's part of its GPU; as spgemm::cuda::SpgemmPlan
+/// \throws Error (unavailable) rows would go through host memory; (out_of_memory) they do not fit
+///         in a rank's part of its GPU; as spgemm::cuda::SpgemmPlan
 /// \pre every rank works on CUDA
 template <matrices::Scalar Value, matrices::Index Idx>
 [[nodiscard]] std::unique_ptr<DevicePlan<Value, Idx>> plan_on_devices(
