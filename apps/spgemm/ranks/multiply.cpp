@@ -18,6 +18,7 @@
 #include "apps/spgemm/ranks/row_fetch.hpp"
 #include "apps/spgemm/row_patterns.hpp"
 #include "cluster/device_share.hpp"
+#include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/cluster_spgemm.hpp"
 #include "sortie/run_report.hpp"
@@ -167,7 +168,7 @@ class RankProduct {
     NeededRows<Matrix> needed(ranks_, context_, plan_, memory_, a_, b_);
     std::vector<std::int64_t> cuts;
     std::vector<std::uint64_t> of_rows;
-    ranks_.together("plan rounds", [&] {
+    together_on_own_threads(ranks_, context_, "plan rounds", [&] {
       cuts = divide_into_rounds(a_.block, needed, memory_.left() / 2, first_row_);
       of_rows = needed.products(a_.block);
     });
@@ -359,7 +360,10 @@ template <class Matrix>
 DividedMatrix<Matrix> multiply_rows(Ranks& ranks, const Context& context, TrafficPlan& plan,
                                     const DividedMatrix<Matrix>& a, const DividedMatrix<Matrix>& b,
                                     spgemm::Algorithm algorithm, const RowsVisit<Matrix>& visit) {
-  ranks.together("check operands", [&] { check_operands(ranks, a, b); });
+  ranks.together("check operands", [&] {
+    check_operands(ranks, a, b);
+    start_host_runtime(context.threads);
+  });
   const bool on_device = on_cuda(ranks, context);
   return RankProduct<Matrix>(ranks, context, plan, a, b, algorithm, visit, on_device).run();
 }

@@ -89,6 +89,7 @@ ProductPlan<Value, Idx>::ProductPlan(Ranks& ranks, const Context& context,
     state.row_ptr_b = b.block.row_ptr;
     state.c.first_rows = a.first_rows;
     if (on_device) return;
+    start_host_runtime(context.threads);
     for (const Idx length : needed.lengths())
       bytes += static_cast<std::uint64_t>(length) * entry_bytes<Matrix>;
     const std::uint64_t most = memory.left() / 2;
