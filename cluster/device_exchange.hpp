@@ -29,13 +29,14 @@ struct DevicePiece {
 /// |----------------|------------------------------------------------|----------------------------------|
 /// | peer copies    | ranks of one process, also several on one GPU  | cudaMemcpyPeerAsync()            |
 /// | NCCL           | processes that have a GPU each                 | ncclSend(), ncclRecv() in groups |
+/// | CUDA-aware MPI | processes whose MPI takes memory of GPUs       | Ranks::exchange_messages()       |
 class DeviceExchange {
  public:
   virtual ~DeviceExchange() = default;
   DeviceExchange(const DeviceExchange&) = delete;
   DeviceExchange& operator=(const DeviceExchange&) = delete;
 
-  /// "peer copies", or "NCCL 2.28.9"
+  /// "peer copies", "NCCL 2.28.9", or "CUDA-aware Open MPI v5.0.3"
   [[nodiscard]] virtual std::string name() const = 0;
   /// The device of this rank.
   [[nodiscard]] int device() const { return device_; }
@@ -54,11 +55,10 @@ class DeviceExchange {
  protected:
   explicit DeviceExchange(int device) : device_(device) {}
 
-  /// Collective: what all ranks must know of the pieces. They are those of move(), with empty ones.
-  virtual void announce(Ranks& ranks, std::span<const DevicePiece> sent) = 0;
-  /// Moves the pieces of other ranks, none of which is longer than the longest message, and waits.
-  virtual void move(std::span<const DevicePiece> sent, std::span<const DevicePiece> received,
-                    CUstream_st* stream) = 0;
+  /// Collective: moves the pieces of other ranks, none of which is empty or longer than the longest
+  /// message, and waits. Phase "exchange pieces".
+  virtual void move(Ranks& ranks, std::span<const DevicePiece> sent,
+                    std::span<const DevicePiece> received, CUstream_st* stream) = 0;
 
  private:
   int device_;
@@ -70,10 +70,15 @@ struct DeviceTransport {
   std::string why_none;  ///< the same on all ranks
 };
 
-/// Connects the devices of all ranks. Collective, phases "measure device memory", "find NCCL" and
-/// "connect devices". The ranks keep the connection: further calls take no time. NCCL connects in the
-/// background, for which the first exchange waits: a call before other work hides that.
+/// Connects the devices of all ranks by the first implementation that they allow. Collective,
+/// phases "choose exchange", "measure device memory", "find NCCL" and "connect devices". The ranks
+/// keep the connection: further calls take no time. NCCL connects in the background, for which the
+/// first exchange waits: a call before other work hides that.
+///
+/// The environment variable SORTIE_EXCHANGE chooses: "auto", "nccl", "mpi" (the user knows that the
+/// library is CUDA-aware, whatever it says itself), or "staged", which is none.
 /// \pre the context's backend is CUDA on every rank
+/// \throws Error (usage) the variable has another value, or not that of rank 0
 /// \throws Error (device) NCCL cannot begin to connect the ranks
 [[nodiscard]] DeviceTransport connect_devices(Ranks& ranks, const Context& context);
 

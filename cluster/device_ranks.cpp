@@ -9,7 +9,6 @@
 #include "cluster/device_exchange.hpp"
 #include "cluster/device_share.hpp"
 #include "core/device_lifetime.hpp"
-#include "core/host_runtime.hpp"
 #include "sortie/cluster_devices.hpp"
 #include "sortie/error.hpp"
 #include "sortie/run_report.hpp"
@@ -42,7 +41,7 @@ void run_on_devices(const Context& context, std::span<const int> devices,
   }
   run_in_process(static_cast<int>(devices.size()), true, [&](Ranks& ranks) {
     const Context& own = contexts[static_cast<std::size_t>(ranks.rank())];
-    ranks.on_devices("start device", [&] { start_device(own.device, threads_of(own)); });
+    ranks.on_devices("start device", [&] { start_device(own.device, copy_threads(ranks, own)); });
     job(ranks, own);
   });
 }

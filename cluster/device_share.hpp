@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
 
+#include "core/host_runtime.hpp"
 #include "sortie/cluster.hpp"
 #include "sortie/context.hpp"
 
@@ -33,6 +35,13 @@ struct DeviceShare {
 ///               others; at most half of what is free
 /// \throws Error (device, out_of_memory)
 void start_devices(std::span<const int> devices, int threads, std::uint64_t bytes);
+
+/// Threads of the host for copies between it and this rank's GPU: all ranks of a process share
+/// them.
+[[nodiscard]] inline int copy_threads(const Ranks& ranks, const HostContext& context) {
+  return ranks.share_memory() ? std::max(1, threads_of(context) / ranks.size())
+                              : threads_of(context);
+}
 
 /// "2 GPUs", or "4 logical devices on 2 GPUs" where some share one.
 [[nodiscard]] std::string describe_devices(std::span<const int> devices);

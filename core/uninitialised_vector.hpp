@@ -20,8 +20,8 @@
 namespace sortie {
 
 #if SORTIE_CAN_SET_VECTOR_SIZE
-/// Sets the size of an empty vector within its reserved storage without initialising the elements,
-/// for which the standard library provides no way.
+/// Sets the size of a vector within its reserved storage without initialising new elements, for
+/// which the standard library provides no way.
 /// \tparam T  trivially copyable and trivially destructible, so that the lifetime of an element
 ///            begins with its first write
 /// Source: folly::resizeWithoutInitialization does the same.

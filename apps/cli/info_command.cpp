@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/command.hpp"
+#include "apps/cli/ranks/rank_program.hpp"
 #include "apps/suffix_array/construction.hpp"
 #include "cluster/device_exchange.hpp"
 #include "core/files/stream_decoder.hpp"
@@ -46,6 +47,10 @@ Json libraries() {
       {"Eigen",
        fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)}};
   list["MPI"] = SORTIE_MPI_VERSIONS;
+  if (job_ranks() != nullptr) {
+    const std::string why = job_ranks()->why_no_device_pieces();
+    list["CUDA-aware MPI"] = why.empty() ? "yes, " + job_ranks()->transport() : "no: " + why;
+  }
   if (built_with_cuda()) {
     list["CUDA toolkit"] = cuda_toolkit_version();
     const std::string driver = cuda_driver_version();

@@ -5,8 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,7 +41,8 @@ class PeerCopies final : public DeviceExchange {
   [[nodiscard]] std::string name() const override { return "peer copies"; }
 
  protected:
-  void announce(Ranks& ranks, std::span<const DevicePiece> sent) override {
+  void move(Ranks& ranks, std::span<const DevicePiece> sent, std::span<const DevicePiece> received,
+            CUstream_st* stream) override {
     const std::vector<std::uint64_t> counts = ranks.gather(std::uint64_t{sent.size()});
     const std::uint64_t most = *std::ranges::max_element(counts);
     std::vector<DevicePiece> mine(sent.begin(), sent.end());
@@ -46,18 +52,17 @@ class PeerCopies final : public DeviceExchange {
     sources_.assign(counts.size(), {});
     for (std::size_t i = 0; i < all.size(); ++i)
       if (all[i].rank == rank_) sources_[i / most].push_back(all[i]);
-  }
-
-  void move(std::span<const DevicePiece>, std::span<const DevicePiece> received,
-            CUstream_st* stream) override {
-    try {
-      copy(received, stream);
-    } catch (...) {
-      // The other ranks free what is copied when they know of the error.
-      static_cast<void>(cudaStreamSynchronize(stream));
-      throw;
-    }
-    check_cuda(cudaStreamSynchronize(stream));
+    ranks.on_devices("exchange pieces", [&] {
+      const CurrentDevice current(device());
+      try {
+        copy(received, stream);
+      } catch (...) {
+        // The other ranks free what is copied when they know of the error.
+        static_cast<void>(cudaStreamSynchronize(stream));
+        throw;
+      }
+      check_cuda(cudaStreamSynchronize(stream));
+    });
   }
 
  private:
@@ -79,6 +84,54 @@ class PeerCopies final : public DeviceExchange {
   std::vector<int> devices_;                       ///< of all ranks
   std::vector<std::vector<DevicePiece>> sources_;  ///< of the next move(), by rank
 };
+
+/// For processes whose MPI takes memory of GPUs.
+class MpiExchange final : public DeviceExchange {
+ public:
+  MpiExchange(const Ranks& ranks, int device)
+      : DeviceExchange(device), name_("CUDA-aware " + ranks.transport()) {}
+
+  [[nodiscard]] std::string name() const override { return name_; }
+
+ protected:
+  void move(Ranks& ranks, std::span<const DevicePiece> sent, std::span<const DevicePiece> received,
+            CUstream_st*) override {
+    std::vector<SendPiece> sends;
+    std::vector<ReceivePiece> receives;
+    for (const DevicePiece& piece : sent) sends.push_back({piece.rank, {piece.data, piece.bytes}});
+    for (const DevicePiece& piece : received)
+      receives.push_back({piece.rank, {piece.data, piece.bytes}});
+    // Not within the phase: no rank may wait for messages of one that has failed.
+    ranks.on_devices("exchange pieces", [] {});
+    const CurrentDevice current(device());
+    ranks.exchange_messages(sends, receives);
+  }
+
+ private:
+  std::string name_;
+};
+
+/// Exchanges between devices, as SORTIE_EXCHANGE names them.
+enum class ExchangeChoice : std::uint64_t { automatic, nccl, mpi, staged };
+
+/// Collective, phase "choose exchange".
+ExchangeChoice exchange_choice(Ranks& ranks) {
+  constexpr std::array<std::string_view, 4> names{"auto", "nccl", "mpi", "staged"};
+  const char* const variable = std::getenv("SORTIE_EXCHANGE");
+  const std::string_view text = variable == nullptr ? names[0] : variable;
+  const auto choice = static_cast<std::uint64_t>(std::ranges::find(names, text) - names.begin());
+  const std::uint64_t first = ranks.gather(choice).front();
+  ranks.together("choose exchange", [&] {
+    if (choice == names.size())
+      throw Error(ErrorKind::usage, fmt::format("SORTIE_EXCHANGE: found {}, expected one of {}",
+                                                sortie::quoted(text), fmt::join(names, ", ")));
+    if (choice != first)
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("SORTIE_EXCHANGE: found {}, expected that of rank 0", sortie::quoted(text)));
+  });
+  return static_cast<ExchangeChoice>(choice);
+}
 
 /// The lowest rank that lacks NCCL, and why. Collective.
 std::string why_no_rank_has_nccl(Ranks& ranks) {
@@ -131,11 +184,7 @@ void DeviceExchange::exchange(Ranks& ranks, std::span<const DevicePiece> sent,
       check_cuda(cudaMemcpyAsync(to.data, from.data, to.bytes, cudaMemcpyDeviceToDevice, stream));
     check_cuda(cudaStreamSynchronize(stream));
   });
-  announce(ranks, sends);
-  ranks.on_devices("exchange pieces", [&] {
-    const CurrentDevice current(device_);
-    move(sends, receives, stream);
-  });
+  move(ranks, sends, receives, stream);
   ranks.count_exchange(sent_bytes, sends.size());
 }
 
@@ -158,18 +207,31 @@ void start_devices(std::span<const int> devices, int threads, std::uint64_t byte
 }
 
 DeviceTransport connect_devices(Ranks& ranks, const Context& context) {
+  const ExchangeChoice choice = exchange_choice(ranks);
+  if (choice == ExchangeChoice::staged) return {nullptr, "as SORTIE_EXCHANGE asks for"};
   const auto known = std::static_pointer_cast<DeviceExchange>(ranks.attachment());
   const bool is_connected = known != nullptr && known->device() == context.device;
   if (ranks.least(is_connected ? 1 : 0) == 1) return {known, {}};
   DeviceTransport transport;
   if (ranks.share_memory()) {
     transport.exchange = std::make_shared<PeerCopies>(ranks, context.device);
-  } else if (ranks.greatest(static_cast<std::uint64_t>(share_device(ranks, context).ranks)) > 1) {
-    transport.why_none = "several ranks share a GPU, which NCCL does not allow";
-  } else if (std::string why = why_no_rank_has_nccl(ranks); !why.empty()) {
-    transport.why_none = std::move(why);
-  } else {
-    transport.exchange = connect_by_nccl(ranks, context.device);
+  } else if (choice != ExchangeChoice::mpi) {
+    if (ranks.greatest(static_cast<std::uint64_t>(share_device(ranks, context).ranks)) > 1) {
+      transport.why_none = "several ranks share a GPU, which NCCL does not allow";
+    } else if (std::string why = why_no_rank_has_nccl(ranks); !why.empty()) {
+      transport.why_none = std::move(why);
+    } else {
+      transport.exchange = connect_by_nccl(ranks, context.device);
+    }
+  }
+  if (transport.exchange == nullptr && choice != ExchangeChoice::nccl) {
+    const std::string why = ranks.why_no_device_pieces();
+    const bool is_chosen = choice == ExchangeChoice::mpi;
+    if (is_chosen || ranks.least(why.empty() ? 1 : 0) == 1) {
+      transport = {std::make_shared<MpiExchange>(ranks, context.device), {}};
+    } else {
+      transport.why_none += ", and " + why;
+    }
   }
   ranks.attachment() = transport.exchange;
   return transport;

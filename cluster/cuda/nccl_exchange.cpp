@@ -97,10 +97,21 @@ class NcclExchange final : public DeviceExchange {
   [[nodiscard]] std::uint64_t device_bytes() const override { return std::uint64_t{512} << 20; }
 
  protected:
-  void announce(Ranks&, std::span<const DevicePiece>) override {}
-
-  void move(std::span<const DevicePiece> sent, std::span<const DevicePiece> received,
+  void move(Ranks& ranks, std::span<const DevicePiece> sent, std::span<const DevicePiece> received,
             CUstream_st* stream) override {
+    ranks.on_devices("exchange pieces", [&] {
+      const CurrentDevice current(device());
+      send_and_receive(sent, received, stream);
+    });
+  }
+
+ private:
+  static constexpr double seconds_to_connect = 60;
+  static constexpr double seconds_to_answer = 10;
+  static constexpr double slowest_rate = 1 << 30;  ///< bytes in a second
+
+  void send_and_receive(std::span<const DevicePiece> sent, std::span<const DevicePiece> received,
+                        CUstream_st* stream) {
     if (communicator_ == nullptr) throw failure("a connection that was ended after an error");
     wait(seconds_to_connect, [] { return true; });
     std::uint64_t bytes = 0;
@@ -123,11 +134,6 @@ class NcclExchange final : public DeviceExchange {
       return true;
     });
   }
-
- private:
-  static constexpr double seconds_to_connect = 60;
-  static constexpr double seconds_to_answer = 10;
-  static constexpr double slowest_rate = 1 << 30;  ///< bytes in a second
 
   [[nodiscard]] static Error failure(std::string_view found) {
     return {ErrorKind::device,

@@ -14,6 +14,9 @@
 
 #include "sortie/cluster_mpi.hpp"
 #include "sortie/error.hpp"
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
 
 namespace sortie::cluster {
 namespace {
@@ -38,6 +41,20 @@ MPI_Op operation(Reduction reduction) {
       return MPI_MAX;
   }
   return MPI_SUM;
+}
+
+/// Whether the library takes memory of CUDA devices, as it says when it runs. Builds of both
+/// libraries can; those of Debian 12 cannot.
+bool is_cuda_aware() {
+#ifdef MPIX_CUDA_AWARE_SUPPORT
+  return MPIX_Query_cuda_support() == 1;
+#elif defined(MPIX_GPU_SUPPORT_CUDA)
+  int is_supported = 0;
+  check(MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &is_supported), "MPIX_GPU_query_support");
+  return is_supported != 0;
+#else
+  return false;
+#endif
 }
 
 class MpiRanks final : public Ranks {
@@ -75,6 +92,10 @@ class MpiRanks final : public Ranks {
     std::replace(first.begin(), first.end(), '\t', ' ');
     while (!first.empty() && first.back() == '\0') first.pop_back();
     return first;
+  }
+
+  [[nodiscard]] std::string why_no_device_pieces() const override {
+    return is_cuda_aware() ? std::string() : transport() + " is not CUDA-aware";
   }
 
  protected:

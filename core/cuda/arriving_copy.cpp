@@ -26,7 +26,7 @@ ArrivingCopy::ArrivingCopy(const void* device, std::size_t bytes, std::shared_pt
       memory_(memory_for(bytes)),
       array_{static_cast<std::byte*>(const_cast<void*>(device)), memory_.get(), bytes,
              cudaMemcpyDeviceToHost},
-      blocks_(std::in_place, transfer_threads(bytes, threads)) {
+      blocks_(std::in_place, transfer_threads(bytes, threads, BesideTransfer::work)) {
   blocks_->wait_for(stream);
   check_cuda(cudaGetDevice(&device_));
   try {

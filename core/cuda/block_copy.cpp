@@ -22,11 +22,20 @@ void copy(std::byte* device, std::byte* host, std::size_t bytes, cudaMemcpyKind 
     return;
   }
   const BlockTransfer array{device, host, bytes, kind};
-  TransferBlocks blocks(transfer_threads(bytes, threads));
+  TransferBlocks blocks(transfer_threads(bytes, threads, BesideTransfer::waits));
   blocks.wait_for(stream);
+  // Each thread copies consecutive blocks: two that touch the same new page of 2 MiB would both
+  // clear it.
+  const std::uint64_t count = array.blocks();
+  const std::uint64_t share = (count + blocks.size() - 1) / blocks.size();
   run_blocks(static_cast<int>(blocks.size()),
-             {.take = [count = array.blocks()](int, auto block) { return block < count; },
-              .work = [&](int worker, auto block) { blocks.copy(worker, array, block); },
+             {.take = [&](int, auto number) { return number * share < count; },
+              .work =
+                  [&](int worker, auto number) {
+                    const auto end = std::min(count, (number + 1) * share);
+                    for (auto block = number * share; block < end; ++block)
+                      blocks.copy(worker, array, block);
+                  },
               .pass = {},
               .finish = {}});
 }

@@ -27,7 +27,7 @@ void start_device(int device, int threads) {
   check_cuda(cudaSetDevice(device));
   const DeviceBuffer<char> first(std::size_t{1} << 20, nullptr);
   constexpr std::size_t many_bytes = std::numeric_limits<std::size_t>::max() / 2;
-  const TransferBlocks blocks(transfer_threads(many_bytes, threads));
+  const TransferBlocks blocks(transfer_threads(many_bytes, threads, BesideTransfer::waits));
   check_cuda(cudaStreamSynchronize(nullptr));
 }
 

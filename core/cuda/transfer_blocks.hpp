@@ -59,8 +59,14 @@ class TransferBlocks {
   std::vector<TransferBlock> blocks_;
 };
 
+/// What the program does while threads copy.
+enum class BesideTransfer {
+  work,  ///< it works on what arrives
+  waits
+};
+
 /// Threads that copy `bytes` between host and device: enough for the bus, of the `threads` that may
 /// work.
-[[nodiscard]] std::size_t transfer_threads(std::size_t bytes, int threads);
+[[nodiscard]] std::size_t transfer_threads(std::size_t bytes, int threads, BesideTransfer beside);
 
 }  // namespace sortie

@@ -62,6 +62,9 @@ class SORTIE_API Ranks {
   [[nodiscard]] virtual std::string transport() const = 0;
   /// Whether all ranks are threads of one process, which can read the memory of each other.
   [[nodiscard]] virtual bool share_memory() const { return false; }
+  /// Why the pieces of exchange_messages() cannot be in the memory of CUDA devices; empty if they
+  /// can.
+  [[nodiscard]] virtual std::string why_no_device_pieces() const { return "ranks have no MPI"; }
 
   /// Copies the bytes of rank `root` to all. \pre the same number of bytes on every rank
   void broadcast(std::span<std::byte> bytes, int root);
@@ -75,6 +78,13 @@ class SORTIE_API Ranks {
   /// Sends and receives pieces. Pieces between two ranks arrive in the order of the list.
   /// \pre to each piece sent belongs one received, of the same size
   void exchange(std::span<const SendPiece> sent, std::span<const ReceivePiece> received);
+
+  /// Sends and receives pieces as exchange() does, but counts none of them. They may be in the
+  /// memory of CUDA devices where why_no_device_pieces() is empty.
+  /// \pre none is of this rank itself, or longer than message_bytes()
+  void exchange_messages(std::span<const SendPiece> sent, std::span<const ReceivePiece> received) {
+    do_exchange(sent, received);
+  }
 
   /// Runs `work` on this rank, and then throws on every rank if it failed on any.
   /// \param phase  name of this step, for tests that inject faults

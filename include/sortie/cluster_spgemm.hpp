@@ -83,7 +83,8 @@ template <class Matrix>
 ///                 are multiplied in several rounds. Without a budget, the same of this rank's part
 ///                 of the free memory. Report: also "imbalance",
 ///                 "fetched_rows" and "fetched_entries" of all ranks, "rounds", and phases "find
-///                 rows", "fetch rows", "multiply"
+///                 rows", "fetch rows", "multiply"; on several GPUs "exchange_path" (text): by what
+///                 the entries of rows go from GPU to GPU, or why through host memory
 /// \throws Error as spgemm::multiply(); (out_of_memory) also: the rows of B for a single row of A do
 ///         not fit
 /// Complexity: that of spgemm::multiply() for the block. Bytes sent for each row that another rank
@@ -105,7 +106,7 @@ template <matrices::Index Idx>
     spgemm::Algorithm algorithm = spgemm::Algorithm::automatic);
 
 /// Products of matrices whose structures stay the same. The construction fetches and computes; later
-/// products send values only, and write them to the C that exists. On the host.
+/// products send values only, and write them to the C that exists.
 template <matrices::Scalar Value, matrices::Index Idx>
 class SORTIE_API ProductPlan {
  public:
@@ -114,13 +115,21 @@ class SORTIE_API ProductPlan {
   /// Collective. Computes C = A * B, and keeps what later products need: the columns of A's block,
   /// the rows of B that it asks for, and C. \param b  may be `a`
   /// \throws Error as multiply(); (out_of_memory) also: the rows of B do not fit the budget at once
+  /// On the host.
   ProductPlan(Ranks& ranks, const HostContext& context, const DividedMatrix<Matrix>& a,
+              const DividedMatrix<Matrix>& b);
+  /// On the backend of the context. On CUDA, by spgemm::cuda::SpgemmPlan on the GPU of each rank,
+  /// and values of B go from GPU to GPU. Entries have the bits of that plan on one GPU, but those
+  /// of rows of more than 6144 entries, where sums may be rounded otherwise.
+  /// \throws Error also (unavailable): this needs peer copies, NCCL or CUDA-aware MPI between the
+  ///         GPUs
+  ProductPlan(Ranks& ranks, const Context& context, const DividedMatrix<Matrix>& a,
               const DividedMatrix<Matrix>& b);
   ~ProductPlan();
   ProductPlan(const ProductPlan&) = delete;
   ProductPlan& operator=(const ProductPlan&) = delete;
 
-  /// Collective: computes C for new values. Its bits are those of multiply().
+  /// Collective: computes C for new values. On the host, its bits are those of multiply().
   /// \param values_a, values_b  of this rank's blocks, in their order; may be the same array
   /// \throws Error (input) found another number of values than entries; (out_of_memory) one sum for
   ///         each column of C and thread

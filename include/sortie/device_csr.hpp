@@ -70,8 +70,8 @@ template <class Column, class Value, class Idx>
                                                             CUstream_st* stream);
 
 /// Copies a device matrix to the host. Synchronises the stream of its arrays, whose device must be
-/// current. Instantiated like to_device(). Memory: up to 8 MiB of page-locked memory; if the widths
-/// of Column and Idx differ, also a copy of the columns on the device.
+/// current. Instantiated like to_device(). Memory: up to 16 MiB of page-locked memory; if the
+/// widths of Column and Idx differ, also a copy of the columns on the device.
 /// \throws Error (out_of_memory, device)
 template <class Idx, class Column, class Value>
 [[nodiscard]] SORTIE_API matrices::Csr<Value, Idx> to_host(const DeviceCsr<Value, Column>& device);

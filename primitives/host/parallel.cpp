@@ -2,6 +2,8 @@
 #include "primitives/host/parallel.hpp"
 
 #include <Kokkos_Core.hpp>
+#include <algorithm>
+#include <atomic>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -34,14 +36,34 @@ class FirstFailure {
   std::exception_ptr failure_;
 };
 
+/// Threads of the calling thread's loops; 0: those of the host runtime.
+thread_local int own_threads = 0;
+
 }  // namespace
 
+OwnThreads::OwnThreads(int count) {
+  own_threads = count;
+}
+
+OwnThreads::~OwnThreads() {
+  own_threads = 0;
+}
+
 void for_each_task(std::uint64_t tasks, const std::function<void(std::uint64_t)>& work) {
-  if (tasks <= 1 || host_threads() <= 1) {
+  const int threads = own_threads > 0 ? own_threads : host_threads();
+  if (tasks <= 1 || threads <= 1) {
     for (std::uint64_t task = 0; task < tasks; ++task) work(task);
     return;
   }
   FirstFailure failure;
+  if (own_threads > 0) {
+    std::atomic<std::uint64_t> next = 0;
+    run_on_threads(std::min(tasks, static_cast<std::uint64_t>(threads)), [&](std::size_t) {
+      for (std::uint64_t task = next++; task < tasks; task = next++) failure.watch(task, work);
+    });
+    failure.rethrow();
+    return;
+  }
   using Policy =
       Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>,
                           Kokkos::IndexType<std::uint64_t>>;

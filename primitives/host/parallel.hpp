@@ -69,6 +69,16 @@ template <class SizeOf>
 /// task, and milliseconds if other programs occupy the cores.
 void for_each_task(std::uint64_t tasks, const std::function<void(std::uint64_t)>& work);
 
+/// While it exists, parallel loops of the calling thread run on `count` threads of their own, and not
+/// on the host runtime: for several threads that have such loops at the same time.
+class OwnThreads {
+ public:
+  explicit OwnThreads(int count);
+  ~OwnThreads();
+  OwnThreads(const OwnThreads&) = delete;
+  OwnThreads& operator=(const OwnThreads&) = delete;
+};
+
 /// Runs work(0), ..., work(threads - 1), each on its own thread: for work that waits for devices.
 void run_on_threads(std::size_t threads, const std::function<void(std::size_t)>& work);
 

@@ -48,6 +48,13 @@ compare mtx "$on_devices" spgemm a.mtx -o %f.mtx --verify
 compare mtx "$on_devices" spgemm a.mtx.gz a.mtx --transpose-b --precision f32 -o %f.mtx --verify
 compare mtx "$on_devices" spgemm a.mtx --structure-only -o %f.mtx --verify
 compare mtx "$on_devices" spgemm a.mtx --algorithm essc --drop-zeros -o %f.mtx --verify
+for exchange in auto staged; do
+  words='by peer copies'
+  [[ $exchange == auto ]] || words='through host memory: as SORTIE_EXCHANGE asks for'
+  SORTIE_EXCHANGE=$exchange "$sortie" spgemm a.mtx --algorithm essc --drop-zeros --gpus 3 -o many.mtx 2>err
+  cmp one.mtx many.mtx || fail "spgemm, SORTIE_EXCHANGE=$exchange: the files differ"
+  grep -q "exchange $words" err || fail "spgemm: found $(cat err), expected exchange $words"
+done
 arrays='sa sa.json lcp bwt'
 compare "$arrays" "$on_devices" suffix-array "$sequences/lambda_phage.fa.gz" -o %f.sa --lcp %f.lcp --bwt %f.bwt --verify
 compare "$arrays" "$on_devices" suffix-array "$sequences/odd_records.fa" --width 40 -o %f.sa --lcp %f.lcp --bwt %f.bwt

@@ -139,9 +139,10 @@ TEST(ClusterDeviceSort, AFaultInAnyPhaseIsThrownByAllAndLeavesTheKeys) {
   on_logical_devices(3, test::context(), [](Ranks& ranks, const Context& own) {
     // Devices are connected by the first sort that comes so far.
     for (const char* const phase :
-         {"find device", "measure device memory", "connect devices", "check transport", "copy in",
-          "local sort", "splits", "allocate received", "finish pieces", "exchange pieces",
-          "sort received", "allocate", "copy out", "check traffic"}) {
+         {"find device", "choose exchange", "connect devices", "measure device memory",
+          "check transport", "copy in", "local sort", "splits", "allocate received",
+          "finish pieces", "exchange pieces", "sort received", "allocate", "copy out",
+          "check traffic"}) {
       for (const int failing : {0, 1, 2}) {
         const test::Fault fault(ranks, failing, phase);
         auto sorted = make<std::int64_t, std::uint64_t>(ranks, shapes()[0], Order::ascending);

@@ -283,14 +283,51 @@ TEST(DeviceProduct, LongRowsHaveTheBitsOfOneDevice) {
   }
 }
 
+std::string exchange_path(const RunReport& report) {
+  for (const auto& [key, value] : report.figures())
+    if (key == "exchange_path") return std::get<std::string>(value);
+  return "no figure";
+}
+
+TEST(DeviceProduct, RowsOfBGoFromDeviceToDeviceWhereTheyFit) {
+  const auto a = test::matrix_of<double, std::int32_t>(
+      400, 400, [](std::int64_t row, std::int64_t col) { return (row * 7 + col * 11) % 23 == 0; });
+  const auto large = matrices::power_law<double, std::int32_t>(20'000, 20'000, 1.2, 60, 1);
+  for (const int devices : {2, 3, 5}) {
+    on_logical_devices(devices, test::context(), [&](Ranks& ranks, const Context& own) {
+      const auto path = [&](Context context, const auto& matrix) {
+        RunReport report;
+        context.report = &report;
+        const auto of_a = test::divide(ranks, matrix, equal_rows(matrix.rows, ranks.size()));
+        const auto c = test::joined(ranks, multiply(ranks, context, of_a, of_a));
+        ranks.on_devices("compare", [&] {
+          if (ranks.rank() != 0) return;
+          EXPECT_TRUE(test::equal_bits(c, spgemm::multiply(own, matrix, matrix)));
+        });
+        EXPECT_EQ(figure(report, "planned_exchange_bytes"), figure(report, "exchanged_bytes"));
+        return exchange_path(report);
+      };
+      EXPECT_EQ(path(own, large), "by peer copies");
+      Context little = own;
+      little.memory_budget = std::uint64_t{2} << 20;
+      EXPECT_EQ(path(little, large),
+                "through host memory: the rows of B do not fit in a rank's part of the GPU");
+      ranks.set_message_bytes(101);  // pieces of several messages
+      EXPECT_EQ(path(own, a), "by peer copies");
+    });
+  }
+}
+
 TEST(DeviceProduct, AFaultInAnyPhaseIsThrownByAllRanks) {
   const auto a = test::matrix_of<double, std::int32_t>(
       90, 90, [](std::int64_t row, std::int64_t col) { return (row + col) % 30 < 3; });
+  const std::size_t before = device_memory_in_use(0);
   on_logical_devices(3, test::context(), [&](Ranks& ranks, const Context& own) {
     const auto of_a = test::divide(ranks, a, equal_rows(90, ranks.size()));
     for (const char* phase :
-         {"check operands", "find device", "measure device memory", "sample columns", "plan rounds",
-          "pack rows", "multiply", "use rows"}) {
+         {"check operands", "find device", "measure device memory", "connect devices",
+          "sample columns", "plan rounds", "route rows", "pack rows", "finish pieces",
+          "exchange pieces", "multiply", "use rows"}) {
       for (const int failing : {0, 1, 2}) {
         const test::Fault fault(ranks, failing, phase);
         EXPECT_EQ(test::error_of([&] { static_cast<void>(multiply(ranks, own, of_a, of_a)); }),
@@ -299,6 +336,52 @@ TEST(DeviceProduct, AFaultInAnyPhaseIsThrownByAllRanks) {
       }
     }
   });
+  EXPECT_EQ(device_memory_in_use(0), before);
+}
+
+/// C by a plan on devices, after products of new values.
+Csr<double, std::int32_t> by_plan(int devices, const test::Factors<double, std::int32_t>& shape) {
+  Csr<double, std::int32_t> found;
+  on_logical_devices(devices, test::context(), [&](Ranks& ranks, const Context& own) {
+    ranks.set_message_bytes(101);
+    const bool is_square = shape.b.rows == 0;
+    const auto of_a = test::divide(ranks, shape.a, equal_rows(shape.a.rows, ranks.size()));
+    const auto of_b =
+        test::divide(ranks, shape.second(), equal_rows(shape.second().rows, ranks.size()));
+    ProductPlan<double, std::int32_t> plan(ranks, own, of_a, is_square ? of_a : of_b);
+    const auto first = test::joined(ranks, plan.product());
+    for (const double factor : {2.0, -4.0}) {
+      std::vector<double> a = of_a.block.values;
+      std::vector<double> b = of_b.block.values;
+      for (double& value : a) value *= factor;
+      for (double& value : b) value *= factor;
+      plan.update(a, b);
+      const auto newest = test::joined(ranks, plan.product());
+      if (ranks.rank() != 0) continue;
+      auto expected = first;
+      for (double& value : expected.values) value *= factor * factor;
+      EXPECT_TRUE(test::equal_bits(newest, expected)) << shape.name;
+      found = newest;
+    }
+    const std::vector<double> too_many(of_a.block.values.size() + 1);
+    EXPECT_THAT(test::error_of([&] { plan.update(too_many, of_b.block.values); }),
+                testing::HasSubstr("as many as entries"));
+  });
+  return found;
+}
+
+TEST(DeviceProductPlan, NewValuesGoFromDeviceToDevice) {
+  for (const auto& shape : test::all_shapes<double, std::int32_t>()) {
+    const auto expected = by_plan(1, shape);
+    const auto product = spgemm::multiply(test::context(), shape.a, shape.second());
+    EXPECT_EQ(expected.row_ptr, product.row_ptr) << shape.name;
+    EXPECT_EQ(expected.col_idx, product.col_idx) << shape.name;
+    for (std::size_t i = 0; i < product.values.size(); ++i)
+      EXPECT_NEAR(expected.values[i], 16 * product.values[i], 1e-6) << shape.name;
+    for (const int devices : {2, 3}) {
+      EXPECT_TRUE(test::equal_bits(by_plan(devices, shape), expected)) << shape.name;
+    }
+  }
 }
 
 TEST(DeviceProduct, AnAlgorithmOfTheHostIsRefusedByAllRanks) {

@@ -39,6 +39,10 @@ END
 [[ $(ls parts.mtx.* | tr '\n' ' ') == "parts.mtx.0000 parts.mtx.0001 parts.mtx.0002 " ]] ||
   fail "--split: found $(ls parts.mtx.*)"
 
+# Debian's builds of both libraries say that they do not take memory of GPUs.
+"${start[@]}" 1 "$sortie" info >out
+grep -Eq '^  CUDA-aware MPI +(yes, |no: .* is not CUDA-aware$)' out || fail "info: found $(cat out), expected CUDA-aware MPI"
+
 # Errors: the exit code, one line, and no file.
 expect_error() { # code, words of the line, arguments
   local code=0

@@ -20,6 +20,7 @@
 #include "apps/cli/command.hpp"
 #include "apps/cli/ranks/rank_program.hpp"
 #include "apps/cli/spgemm_command.hpp"
+#include "apps/spgemm/ranks/device_rows.hpp"
 #include "apps/spgemm/ranks/matrix_output.hpp"
 #include "apps/spgemm/ranks/matrix_source.hpp"
 #include "apps/spgemm/ranks/product_steps.hpp"
@@ -134,10 +135,11 @@ class RanksJob {
     std::vector<double> all_seconds;
     for (int round = 1; round <= command_.common.repeat; ++round) {
       c = {};
-      const bool is_last = round == command_.common.repeat;
+      const bool has_checks = command_.verify || command_.drop_zeros;
+      const bool is_visited = has_checks && round == command_.common.repeat;
       const double taken = bench::timed_seconds([&] {
         c = cluster::multiply_rows(ranks_, context, plan_, a, b ? *b : a, algorithm,
-                                   is_last ? visit : cluster::RowsVisit<Matrix>());
+                                   is_visited ? visit : cluster::RowsVisit<Matrix>());
       });
       all_seconds.push_back(taken - beside);
     }
@@ -220,6 +222,8 @@ class RanksJob {
     text += fmt::format(
         "\n{:.0f} rows of B fetched, {} exchanged, imbalance {:.3f}", figure("fetched_rows"),
         format_bytes(static_cast<std::uint64_t>(figure("exchanged_bytes"))), figure("imbalance"));
+    for (const auto& [key, value] : report.figures())
+      if (key == "exchange_path") text += ", exchange " + std::get<std::string>(value);
     if (figure("rounds") > 1) text += fmt::format(", {:.0f} rounds", figure("rounds"));
     if (command_.verify) {
       const std::string checker(spgemm::name(checking_algorithm(command_)));
@@ -260,6 +264,7 @@ void run_spgemm_on_ranks(Ranks& ranks, Job& job, const SpgemmCommand& command,
   const std::string place =
       where.empty() ? fmt::format("{} ranks of {} threads", ranks.size(), job.context().threads)
                     : where;
+  cluster::connect_before_product(ranks, job.context());
   cluster::TrafficPlan plan(ranks);
   Sources sources(ranks, job.reading_context(), command);
   const std::string precision = choose_precision(command, sources.any_complex());

@@ -19,7 +19,6 @@
 #include "core/cuda/block_copy.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
-#include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "multisort/cuda/chunked_sort.hpp"
 #include "primitives/host/parallel.hpp"
@@ -158,7 +157,7 @@ class DeviceSort {
         array.own = DeviceBuffer<std::byte>(bytes, stream_.get());
         copy_to_device_in_blocks(array.own.data(),
                                  {static_cast<const std::byte*>(array.host->data), bytes},
-                                 stream_.get(), threads_of(context_));
+                                 stream_.get(), cluster::copy_threads(ranks_, context_));
       }
       check_cuda(cudaStreamSynchronize(stream_.get()));
     });
@@ -186,7 +185,7 @@ class DeviceSort {
       for (std::size_t i = 0; i < arrays_.size(); ++i)
         copy_to_host_in_blocks(
             {static_cast<std::byte*>(to[i]), after_ * arrays_[i].host->item_bytes},
-            arrays_[i].received.data(), stream_.get(), threads_of(context_));
+            arrays_[i].received.data(), stream_.get(), cluster::copy_threads(ranks_, context_));
       check_cuda(cudaStreamSynchronize(stream_.get()));
     });
     traffic.finish(context_);

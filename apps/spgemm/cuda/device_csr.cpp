@@ -58,18 +58,18 @@ DeviceCsr<Value, Column> to_device(const matrices::Csr<Value, Idx>& host, CUstre
 
 template <class Column, class Value, class Idx>
 void append_entries(const DeviceBuffer<Column>& col_idx, const DeviceBuffer<Value>& values,
-                    matrices::Csr<Value, Idx>& host) {
+                    matrices::Csr<Value, Idx>& host, int threads) {
   const std::size_t count = col_idx.size();
   if (count == 0) return;
   const cudaStream_t stream = col_idx.stream();
   if constexpr (sizeof(Column) == sizeof(Idx)) {
-    append_to_host(col_idx.data(), count, host.col_idx, stream);
+    append_to_host(col_idx.data(), count, host.col_idx, stream, threads);
   } else {
     DeviceBuffer<Idx> converted(count, stream);
     convert(col_idx.data(), converted.data(), static_cast<std::int64_t>(count), stream);
-    append_to_host(converted.data(), count, host.col_idx, stream);
+    append_to_host(converted.data(), count, host.col_idx, stream, threads);
   }
-  append_to_host(values.data(), count, host.values, stream);
+  append_to_host(values.data(), count, host.values, stream, threads);
 }
 
 template <class Idx, class Column, class Value>
@@ -199,7 +199,7 @@ BorrowedCsr<Value, Column>::BorrowedCsr(const cusparseSpMatDescr* descriptor, CU
   template DeviceCsr<Value, Column> to_device<Column>(const matrices::Csr<Value, Idx>&,        \
                                                       CUstream_st*);                           \
   template void append_entries(const DeviceBuffer<Column>&, const DeviceBuffer<Value>&,        \
-                               matrices::Csr<Value, Idx>&);                                    \
+                               matrices::Csr<Value, Idx>&, int);                               \
   template matrices::Csr<Value, Idx> to_host<Idx>(const DeviceCsr<Value, Column>&);
 #define SORTIE_INSTANTIATE_VALUE(Value)                  \
   SORTIE_INSTANTIATE(std::uint32_t, Value, std::int32_t) \

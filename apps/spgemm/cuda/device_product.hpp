@@ -54,6 +54,25 @@ void shift_offsets(const std::int64_t* from, std::int64_t amount, std::int64_t* 
 /// \throws Error (out_of_memory, device)
 void exclusive_sum(std::int64_t* data, std::int64_t count, cudaStream_t stream);
 
+/// Rows that are copied one behind the other. All arrays are on the device.
+struct RowsToGather {
+  std::int64_t count = 0;
+  const std::uint32_t* rows = nullptr;
+  const std::int64_t* offsets = nullptr;  ///< where each begins in the copy, and the end
+  std::int64_t begin = 0;                 ///< offsets[0]
+  std::int64_t end = 0;                   ///< offsets[count]
+};
+
+/// Copies the entries of these rows of a matrix to `to_col_idx` and `to_values`; where one is null,
+/// only to the other. \throws Error (device)
+/// Complexity: O(entries log(rows)).
+template <class Value>
+void gather_rows(const RowsToGather& gathered, const DeviceCsrView<Value>& from,
+                 std::uint32_t* to_col_idx, Value* to_values, cudaStream_t stream);
+
+/// Sets `count` device numbers to 1. \throws Error (device)
+void fill_ones(float* numbers, std::int64_t count, cudaStream_t stream);
+
 /// Columns on the device, in another width if need be, copied by several threads.
 template <class Column, class Idx>
 [[nodiscard]] DeviceBuffer<Column> columns_to_device(const std::vector<Idx>& columns,
@@ -94,10 +113,11 @@ template <class Idx>
 
 /// Appends columns and values of a device matrix, or of some rows of one, to those of a host
 /// matrix. Leaves row_ptr unchanged. Synchronises the stream. Instantiated like to_device().
+/// \param threads  that may copy
 /// \throws Error (out_of_memory, device)
 template <class Column, class Value, class Idx>
 void append_entries(const DeviceBuffer<Column>& col_idx, const DeviceBuffer<Value>& values,
-                    matrices::Csr<Value, Idx>& host);
+                    matrices::Csr<Value, Idx>& host, int threads = default_host_threads());
 
 /// Concatenates the buffers `member` of all parts, and empties them.
 template <class Entries, class T>
@@ -136,7 +156,7 @@ template <class Idx, Product P, class Value, class Column>
   matrices::Csr<Value, Idx> c{a.rows, b.cols, {}, {}, {}};
   while (auto entries = product.next()) {
     DevicePhase phase(context, "copy out");
-    append_entries(entries->col_idx, entries->values, c);
+    append_entries(entries->col_idx, entries->values, c, threads_of(context));
     phase.stop();
   }
   c.row_ptr.resize(product.row_ptr().size());
@@ -144,5 +164,14 @@ template <class Idx, Product P, class Value, class Column>
   check_cuda(cudaStreamSynchronize(context.stream));
   return c;
 }
+
+/// spgemm::multiply_part() of a B that is on the device of `call`.
+/// \throws as spgemm::multiply_part()
+template <class Value, class Idx>
+[[nodiscard]] matrices::Csr<Value, Idx> multiply_rows(const DeviceContext& call,
+                                                      const matrices::Csr<Value, Idx>& a,
+                                                      const DeviceCsrView<Value>& b,
+                                                      const WholeProduct* whole,
+                                                      Algorithm algorithm);
 
 }  // namespace sortie::spgemm::cuda

@@ -120,7 +120,7 @@ void multiply_in_chunks(const Context& context, const Csr<Value, Idx>& a, const 
                                              cudaMemcpyDeviceToHost, call.stream));
                   rows.col_idx.clear();
                   rows.values.clear();
-                  append_entries(entries.col_idx, entries.values, rows);
+                  append_entries(entries.col_idx, entries.values, rows, threads_of(call));
                   check_cuda(cudaStreamSynchronize(call.stream));
                   phase.stop();
                 });
@@ -190,6 +190,21 @@ WorkSpace work_space(const Context& context, const ProductSize& size, Algorithm 
 
 }  // namespace
 
+template <class Value, class Idx>
+Csr<Value, Idx> multiply_rows(const DeviceContext& call, const Csr<Value, Idx>& a,
+                              const DeviceCsrView<Value>& b, const WholeProduct* whole,
+                              Algorithm algorithm) {
+  if (a.nnz() == 0 || b.nnz == 0)
+    return {a.rows, b.cols, std::vector<std::int64_t>(a.row_ptr.size(), 0), {}, {}};
+  DevicePhase phase(call, "copy in");
+  const auto device_a = copied_to_device<std::uint32_t>(a, call.stream, threads_of(call));
+  phase.stop();
+  return with_product(
+      call, view(device_a), b, algorithm,
+      [&](auto&& product) { return product_on_host<Idx>(call, product, view(device_a), b); },
+      whole);
+}
+
 template <class Value, class Column>
 DeviceCsr<Value, Column> multiply_on_device(const Context& context,
                                             const DeviceCsrView<Value, Column>& a,
@@ -218,6 +233,13 @@ BackendFunctions<Value, Idx> functions() {
 }
 
 SORTIE_SPGEMM_FOR_EACH_TYPE(SORTIE_SPGEMM_INSTANTIATE_BACKEND)
+
+#define SORTIE_INSTANTIATE(Value, Idx)                                                     \
+  template Csr<Value, Idx> multiply_rows(const DeviceContext&, const Csr<Value, Idx>&,     \
+                                         const DeviceCsrView<Value>&, const WholeProduct*, \
+                                         Algorithm);
+SORTIE_SPGEMM_FOR_EACH_TYPE(SORTIE_INSTANTIATE)
+#undef SORTIE_INSTANTIATE
 
 #define SORTIE_INSTANTIATE(Value, Column)                                                       \
   template DeviceCsr<Value, Column> multiply_on_device(                                         \

@@ -44,14 +44,14 @@ DividedMatrix<Matrix> balance_rows(Ranks& ranks, const HostContext& context, Tra
     const NeededRows<Matrix> needed(ranks, context, plan, memory, a, b == nullptr ? a : *b);
     std::vector<std::uint64_t> products;
     std::uint64_t mine = 0;
-    ranks.together("count products", [&] {
+    together_on_own_threads(ranks, context, "count products", [&] {
       products = needed.products(a.block);
       mine = std::accumulate(products.begin(), products.end(), std::uint64_t{0});
     });
     const auto count = static_cast<std::uint64_t>(ranks.size());
     const std::uint64_t most = ranks.sum(mine) / (count * groups_per_rank);
     std::vector<RowGroup> groups;
-    ranks.together("group rows", [&] {
+    ranks.on_devices("group rows", [&] {
       groups = group_rows(a.first_rows[static_cast<std::size_t>(ranks.rank())], products, most);
     });
     plan.add_gathering(groups.size(), sizeof(RowGroup));

@@ -3,14 +3,17 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/ranks/index_set.hpp"
 #include "apps/spgemm/ranks/row_requests.hpp"
+#include "cluster/device_share.hpp"
 #include "cluster/traffic_plan.hpp"
 #include "core/host_runtime.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/cluster_spgemm.hpp"
 #include "sortie/error.hpp"
 
@@ -32,6 +35,18 @@ void check_operands(const Ranks& ranks, const DividedMatrix<Matrix>& a,
   }
 }
 
+/// Ranks::together() for work with loops of primitives/host/parallel.hpp. Ranks of one process do it
+/// at the same time, each on its part of the threads.
+template <class Work>
+void together_on_own_threads(Ranks& ranks, const HostContext& context, std::string_view phase,
+                             const Work& work) {
+  if (!ranks.share_memory()) return ranks.together(phase, work);
+  ranks.on_devices(phase, [&] {
+    const OwnThreads threads(copy_threads(ranks, context));
+    work();
+  });
+}
+
 /// The rows of B that the block of A asks for, and their lengths.
 template <class Matrix>
 class NeededRows {
@@ -44,9 +59,9 @@ class NeededRows {
              const DividedMatrix<Matrix>& a, const DividedMatrix<Matrix>& b)
       : places_(0) {
     std::vector<Idx> wanted;
-    ranks.together("find rows", [&] {
+    together_on_own_threads(ranks, context, "find rows", [&] {
       check_operands(ranks, a, b);
-      start_host_runtime(context.threads);
+      if (!ranks.share_memory()) start_host_runtime(context.threads);
       memory.take("the rows of B that a rank asks for", {static_cast<std::uint64_t>(b.rows()) / 4});
       places_ = IndexSet(b.rows());
       places_.insert(std::span(a.block.col_idx));

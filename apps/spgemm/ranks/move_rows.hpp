@@ -48,7 +48,7 @@ template <class Matrix>
   std::vector<Idx> new_lengths;
   PartOffsets entries_out;
   PartOffsets entries_in;
-  ranks.together("count rows", [&] {
+  ranks.on_devices("count rows", [&] {
     lengths.resize(static_cast<std::size_t>(block.rows));
     for (std::size_t row = 0; row < lengths.size(); ++row)
       lengths[row] = static_cast<Idx>(block.row_ptr[row + 1] - block.row_ptr[row]);
@@ -64,7 +64,7 @@ template <class Matrix>
   of_lengths.receive(std::span(new_lengths), rows_in);
   of_lengths.run();
   const std::uint64_t all = ranks.sum(entries_out.back());
-  ranks.together("receive rows", [&] {
+  ranks.on_devices("receive rows", [&] {
     to.block.row_ptr.assign(1, 0);
     to.block.row_ptr.reserve(new_lengths.size() + 1);
     for (const Idx length : new_lengths)

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "apps/spgemm/backends.hpp"
 #include "apps/spgemm/cuda/fused/policy.hpp"
 #include "apps/spgemm/host/row_products.hpp"
+#include "apps/spgemm/ranks/device_rows.hpp"
 #include "apps/spgemm/ranks/factors.hpp"
 #include "apps/spgemm/ranks/matrix_type.hpp"
 #include "apps/spgemm/ranks/product_steps.hpp"
@@ -16,11 +18,27 @@
 #include "apps/spgemm/ranks/row_fetch.hpp"
 #include "apps/spgemm/row_patterns.hpp"
 #include "cluster/device_share.hpp"
+#include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "sortie/cluster_spgemm.hpp"
 #include "sortie/run_report.hpp"
 
 namespace sortie::cluster {
+
+#ifndef SORTIE_HAVE_CUDA
+void connect_before_product(Ranks&, const Context&) {}
+// Not called: no rank works on CUDA.
+Context device_context_of_rank(const Ranks&, const Context& context, const DeviceShare&) {
+  return context;
+}
+template <class Matrix>
+std::unique_ptr<DeviceRows<Matrix>> rows_on_devices(Ranks&, const Context&,
+                                                    const DividedMatrix<Matrix>&, std::uint64_t,
+                                                    spgemm::Algorithm, std::string&) {
+  return nullptr;
+}
+#endif
+
 namespace {
 
 /// Columns of the sampled entries of B (cuda/fused/policy.hpp). Collective, phase "sample columns".
@@ -129,6 +147,7 @@ class RankProduct {
         algorithm_(algorithm),
         visit_(visit),
         on_device_(on_device),
+        of_device_(context),
         memory_(ranks, context),
         first_row_(a.first_rows[static_cast<std::size_t>(ranks.rank())]) {
     c_.first_rows = a.first_rows;
@@ -139,7 +158,9 @@ class RankProduct {
     if (on_device_) whole_.repeats_patterns = patterns_repeat(ranks_, a_, b_);
     if (ranks_.size() == 1) return run_alone();
     if (on_device_) {
-      device_ = share_device(ranks_, context_);
+      const DeviceShare device = share_device(ranks_, context_);
+      of_device_ = device_context_of_rank(ranks_, context_, device);
+      rows_ = rows_on_devices(ranks_, of_device_, b_, device.bytes, algorithm_, why_staged_);
       samples_ = sample_columns(ranks_, b_);
       whole_.samples = samples_;
     }
@@ -147,7 +168,7 @@ class RankProduct {
     NeededRows<Matrix> needed(ranks_, context_, plan_, memory_, a_, b_);
     std::vector<std::int64_t> cuts;
     std::vector<std::uint64_t> of_rows;
-    ranks_.together("plan rounds", [&] {
+    together_on_own_threads(ranks_, context_, "plan rounds", [&] {
       cuts = divide_into_rounds(a_.block, needed, memory_.left() / 2, first_row_);
       of_rows = needed.products(a_.block);
     });
@@ -155,13 +176,13 @@ class RankProduct {
     finding.stop();
     const std::uint64_t rounds = ranks_.greatest(cuts.size() - 1);
     if (rounds == 1) {
-      round(0, a_.block.rows, needed.requests(), needed.lengths(), needed.take_columns());
+      round(0, a_.block.rows, needed.requests(), needed.lengths(), needed.take_columns(), true);
     } else {
       for (std::uint64_t i = 0; i < rounds; ++i) {
         // A rank with fewer rounds only sends in the others.
         const std::int64_t begin = cuts[std::min<std::uint64_t>(i, cuts.size() - 1)];
         const std::int64_t end = cuts[std::min<std::uint64_t>(i + 1, cuts.size() - 1)];
-        small_round(begin, end, needed);
+        small_round(begin, end, needed, i + 1 == rounds);
       }
     }
     report(products, rounds);
@@ -216,17 +237,9 @@ class RankProduct {
     ranks_.together("multiply", work);
   }
 
-  /// The context of a product of this rank: what the fetched rows leave of the memory of the host,
-  /// or this rank's part of its GPU.
-  [[nodiscard]] Context context_for(const Matrix& fetched) const {
-    if (!on_device_) return product_context(ranks_, context_, memory_, bytes_of(fetched));
-    Context of_product = context_;
-    if (device_.ranks > 1) of_product.memory_budget = std::max<std::uint64_t>(1, device_.bytes);
-    return of_product;
-  }
-
   /// Requests the rows of one round: the first requests were for the rows of all rounds.
-  void small_round(std::int64_t begin, std::int64_t end, const NeededRows<Matrix>& needed) {
+  void small_round(std::int64_t begin, std::int64_t end, const NeededRows<Matrix>& needed,
+                   bool is_last) {
     std::vector<Idx> wanted;
     std::vector<Idx> lengths;
     std::vector<Idx> places;
@@ -239,29 +252,43 @@ class RankProduct {
       places = rows.places_of(columns(begin, end));
     });
     const auto requests = request_rows(ranks_, plan_, memory_, std::move(wanted), b_.first_rows);
-    round(begin, end, requests, lengths, std::move(places));
+    round(begin, end, requests, lengths, std::move(places), is_last);
   }
 
   /// \param places  the columns of A's rows begin .. end as places in requests.wanted
   void round(std::int64_t begin, std::int64_t end, const RowRequests<Idx>& requests,
-             const std::vector<Idx>& lengths, std::vector<Idx> places) {
+             const std::vector<Idx>& lengths, std::vector<Idx> places, bool is_last) {
     fetched_rows_ += requests.rows_from_others(ranks_.rank());
-    PhaseTimer fetching(context_, "fetch rows");
-    const Matrix fetched = fetch_rows(ranks_, plan_, memory_, b_, requests, std::span(lengths));
     const auto [own_begin, own_end] = requests.own(ranks_.rank());
-    fetched_entries_ += static_cast<std::uint64_t>(
-        fetched.nnz() - (fetched.row_ptr[own_end] - fetched.row_ptr[own_begin]));
+    for (std::size_t i = 0; i < lengths.size(); ++i)
+      if (i < own_begin || i >= own_end) fetched_entries_ += static_cast<std::uint64_t>(lengths[i]);
+    PhaseTimer fetching(context_, "fetch rows");
+    const bool is_direct = rows_ != nullptr && rows_->fetch(plan_, requests, lengths, is_last);
+    if (rows_ != nullptr && !is_direct)
+      why_staged_ = "the rows of B do not fit in a rank's part of the GPU";
+    Matrix fetched;
+    if (!is_direct) fetched = fetch_rows(ranks_, plan_, memory_, b_, requests, std::span(lengths));
     fetching.stop();
     Matrix rows;
     Matrix product;
     PhaseTimer multiplying(context_, "multiply");
     multiply([&] {
-      rows = rows_of(a_.block, begin, end, fetched.rows, std::move(places));
-      product = spgemm::multiply_part(context_for(fetched), rows, fetched, &whole_, algorithm_);
+      rows = rows_of(a_.block, begin, end, static_cast<std::int64_t>(lengths.size()),
+                     std::move(places));
+      if (is_direct) {
+        product = rows_->multiply(of_device_, rows, whole_, algorithm_);
+      } else {
+        product = spgemm::multiply_part(
+            on_device_ ? of_device_ : product_context(ranks_, context_, memory_, bytes_of(fetched)),
+            rows, fetched, &whole_, algorithm_);
+      }
     });
     multiplying.stop();
     ranks_.together("use rows", [&] {
-      if (visit_) visit_(rows, fetched, product, first_row_ + begin);
+      if (visit_) {
+        if (is_direct) fetched = rows_->on_host();
+        visit_(rows, fetched, product, first_row_ + begin);
+      }
       if (product.rows > 0) append(c_.block, std::move(product));
     });
   }
@@ -290,6 +317,10 @@ class RankProduct {
     context_.report->set("fetched_entries", sums[3]);
     context_.report->set("rounds", rounds);
     context_.report->set("imbalance", imbalance);
+    if (!on_device_ || ranks_.size() == 1) return;
+    context_.report->set("exchange_path", why_staged_.empty()
+                                              ? rows_->path()
+                                              : "through host memory: " + why_staged_);
   }
 
   Ranks& ranks_;
@@ -300,9 +331,11 @@ class RankProduct {
   spgemm::Algorithm algorithm_;
   const RowsVisit<Matrix>& visit_;
   bool on_device_;
-  DeviceShare device_;
-  std::vector<std::uint32_t> samples_;  ///< of B on devices
-  spgemm::WholeProduct whole_;          ///< on devices
+  Context of_device_;  ///< of a product on this rank's GPU, which it may share
+  std::unique_ptr<DeviceRows<Matrix>> rows_;  ///< null: the host fetches rows
+  std::string why_staged_;                    ///< why it does, on devices
+  std::vector<std::uint32_t> samples_;        ///< of B on devices
+  spgemm::WholeProduct whole_;                ///< on devices
   RankMemory memory_;
   std::int64_t first_row_;
   std::uint64_t fetched_rows_ = 0;
@@ -327,7 +360,10 @@ template <class Matrix>
 DividedMatrix<Matrix> multiply_rows(Ranks& ranks, const Context& context, TrafficPlan& plan,
                                     const DividedMatrix<Matrix>& a, const DividedMatrix<Matrix>& b,
                                     spgemm::Algorithm algorithm, const RowsVisit<Matrix>& visit) {
-  ranks.together("check operands", [&] { check_operands(ranks, a, b); });
+  ranks.together("check operands", [&] {
+    check_operands(ranks, a, b);
+    start_host_runtime(context.threads);
+  });
   const bool on_device = on_cuda(ranks, context);
   return RankProduct<Matrix>(ranks, context, plan, a, b, algorithm, visit, on_device).run();
 }

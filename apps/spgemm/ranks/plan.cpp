@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "apps/spgemm/host/new_values.hpp"
+#include "apps/spgemm/ranks/device_rows.hpp"
 #include "apps/spgemm/ranks/factors.hpp"
 #include "apps/spgemm/ranks/matrix_type.hpp"
 #include "apps/spgemm/ranks/rounds.hpp"
@@ -23,15 +24,37 @@
 
 namespace sortie::cluster {
 
+#ifndef SORTIE_HAVE_CUDA
+// Not called: no rank works on CUDA.
+template <matrices::Scalar Value, matrices::Index Idx>
+std::unique_ptr<DevicePlan<Value, Idx>> plan_on_devices(
+    Ranks&, const Context&, TrafficPlan&, const DividedMatrix<matrices::Csr<Value, Idx>>&,
+    NeededRows<matrices::Csr<Value, Idx>>&, const DividedMatrix<matrices::Csr<Value, Idx>>&,
+    matrices::Csr<Value, Idx>&) {
+  return nullptr;
+}
+#endif
+
+namespace {
+
+Context host_only(const HostContext& context) {
+  Context of_host;
+  static_cast<HostContext&>(of_host) = context;
+  of_host.backend = Backend::host;
+  return of_host;
+}
+
+}  // namespace
+
 template <matrices::Scalar Value, matrices::Index Idx>
 struct ProductPlan<Value, Idx>::State {
-  State(Ranks& ranks_of_plan, const HostContext& host_context) : ranks(ranks_of_plan) {
-    static_cast<HostContext&>(context) = host_context;
-    context.backend = Backend::host;
-  }
+  State(Ranks& ranks_of_plan, const Context& context_of_plan)
+      : ranks(ranks_of_plan), context(context_of_plan) {}
 
   Ranks& ranks;
   Context context;
+  std::size_t entries_a = 0;                          ///< of the block
+  std::unique_ptr<DevicePlan<Value, Idx>> on_device;  ///< null: on the host, by the next three
   Matrix a;  ///< the block, with columns numbered as the rows of `b`
   Matrix b;  ///< the rows that the block asks for
   DividedMatrix<Matrix> c;
@@ -44,8 +67,15 @@ struct ProductPlan<Value, Idx>::State {
 template <matrices::Scalar Value, matrices::Index Idx>
 ProductPlan<Value, Idx>::ProductPlan(Ranks& ranks, const HostContext& context,
                                      const DividedMatrix<Matrix>& a, const DividedMatrix<Matrix>& b)
+    : ProductPlan(ranks, host_only(context), a, b) {}
+
+template <matrices::Scalar Value, matrices::Index Idx>
+ProductPlan<Value, Idx>::ProductPlan(Ranks& ranks, const Context& context,
+                                     const DividedMatrix<Matrix>& a, const DividedMatrix<Matrix>& b)
     : state_(new State(ranks, context)) {
   State& state = *state_;
+  const bool on_device = on_cuda(ranks, context);
+  state.context.backend = on_device ? Backend::cuda : Backend::host;
   TrafficPlan plan(ranks);
   const auto own = static_cast<std::size_t>(ranks.rank());
   std::uint64_t bytes = 0;
@@ -55,13 +85,23 @@ ProductPlan<Value, Idx>::ProductPlan(Ranks& ranks, const HostContext& context,
     return NeededRows<Matrix>(ranks, context, plan, memory, a, b);
   }();
   ranks.together("plan product", [&] {
+    state.entries_a = a.block.values.size();
+    state.row_ptr_b = b.block.row_ptr;
+    state.c.first_rows = a.first_rows;
+    if (on_device) return;
+    start_host_runtime(context.threads);
     for (const Idx length : needed.lengths())
       bytes += static_cast<std::uint64_t>(length) * entry_bytes<Matrix>;
     const std::uint64_t most = memory.left() / 2;
     if (bytes > most) throw out_of_memory_error("the rows of B for a plan", bytes, most);
     state.requests = needed.requests();
-    state.row_ptr_b = b.block.row_ptr;
   });
+  if (on_device) {
+    const PhaseTimer timer(context, "multiply");
+    state.on_device = plan_on_devices(ranks, state.context, plan, a, needed, b, state.c.block);
+    plan.finish(context);
+    return;
+  }
   {
     const PhaseTimer timer(context, "fetch rows");
     state.b = fetch_rows(ranks, plan, memory, b, state.requests, std::span(needed.lengths()));
@@ -73,7 +113,6 @@ ProductPlan<Value, Idx>::ProductPlan(Ranks& ranks, const HostContext& context,
                          std::span<const std::int64_t>(state.b.row_ptr));
     state.sent.resize(state.routes->sent.back());
     state.a = {a.block.rows, state.b.rows, a.block.row_ptr, needed.take_columns(), a.block.values};
-    state.c.first_rows = a.first_rows;
     Context quiet = product_context(ranks, state.context, memory, bytes);
     quiet.report = nullptr;
     state.c.block = spgemm::multiply(quiet, state.a, state.b);
@@ -90,14 +129,21 @@ void ProductPlan<Value, Idx>::update(std::span<const Value> values_a,
   State& state = *state_;
   Ranks& ranks = state.ranks;
   TrafficPlan plan(ranks);
+  ranks.together("check values", [&] {
+    const auto entries_b = static_cast<std::size_t>(state.row_ptr_b.back());
+    if (values_a.size() == state.entries_a && values_b.size() == entries_b) return;
+    throw input_error("new values", 0,
+                      fmt::format("{} of A and {} of B", values_a.size(), values_b.size()),
+                      fmt::format("{} and {}, as many as entries", state.entries_a, entries_b));
+  });
+  if (state.on_device != nullptr) {
+    const PhaseTimer timer(state.context, "multiply");
+    state.on_device->update(plan, values_a, values_b, state.c.block);
+    plan.finish(state.context);
+    return;
+  }
   PhaseTimer fetching(state.context, "fetch values");
   ranks.together("pack values", [&] {
-    const auto entries_b = static_cast<std::size_t>(state.row_ptr_b.back());
-    if (values_a.size() != state.a.values.size() || values_b.size() != entries_b) {
-      throw input_error(
-          "new values", 0, fmt::format("{} of A and {} of B", values_a.size(), values_b.size()),
-          fmt::format("{} and {}, as many as entries", state.a.values.size(), entries_b));
-    }
     std::copy(values_a.begin(), values_a.end(), state.a.values.begin());
     state.routes->pack(state.requests, std::span<const std::int64_t>(state.row_ptr_b),
                        std::span<const std::int64_t>(state.b.row_ptr), values_b, state.sent.data(),

@@ -58,7 +58,7 @@ template <matrices::Index Idx>
   }
   plan.add_counts();
   requests.asked_by = begins_of(ranks.exchange_counts(counts));
-  ranks.together("ask for rows", [&] {
+  ranks.on_devices("ask for rows", [&] {
     memory.require_for_others("row numbers that ranks ask for",
                               requests.asked_by.back() * sizeof(Idx));
     requests.asked.resize(requests.asked_by.back());
@@ -87,7 +87,7 @@ template <matrices::Index Idx>
     const auto at = static_cast<std::size_t>(row);
     return static_cast<Idx>(row_ptr[at + 1] - row_ptr[at]);
   };
-  ranks.together("look up lengths", [&] {
+  ranks.on_devices("look up lengths", [&] {
     answers.reserve(requests.asked.size());
     for (const Idx row : requests.asked) answers.push_back(length_of(row));
     lengths.resize(requests.wanted.size());

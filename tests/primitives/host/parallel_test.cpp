@@ -109,5 +109,29 @@ TEST_P(Parallel, TheExceptionOfTheFirstTask) {
 INSTANTIATE_TEST_SUITE_P(Runtime, Parallel, testing::Values(false, true),
                          [](const auto& info) { return info.param ? "running" : "not_started"; });
 
+TEST(OwnThreads, RunLoopsOfSeveralThreadsAtTheSameTime) {
+  for (const int own : {1, 3}) {
+    std::vector<Calls> calls;
+    for (int thread = 0; thread < 3; ++thread) calls.emplace_back(1000);
+    run_on_threads(3, [&](std::size_t thread) {
+      const OwnThreads threads(own);
+      for_each_task(1000, [&](std::uint64_t task) { calls[thread].add(task); });
+    });
+    for (const Calls& of_thread : calls) of_thread.expect_one_each(0);
+  }
+}
+
+TEST(OwnThreads, RethrowTheExceptionOfTheLowestTask) {
+  const OwnThreads threads(4);
+  try {
+    for_each_task(100, [](std::uint64_t task) {
+      if (task % 7 == 3) throw std::runtime_error(std::to_string(task));
+    });
+    ADD_FAILURE();
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "3");
+  }
+}
+
 }  // namespace
 }  // namespace sortie::test
