@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "segsort/cuda/ordered_input.cuh"
+
+#include <algorithm>
+
+#include "primitives/cuda/launch.cuh"
+
+namespace sortie::segsort {
+namespace {
+
+/// Arrays of fewer items are not examined: the launches would take longer than they save.
+constexpr std::uint64_t least_examined = 1 << 21;
+constexpr unsigned int sample_threads = 1024;
+constexpr unsigned int copy_threads = 512;
+constexpr int copy_items = 8;
+constexpr std::uint64_t copy_tile = copy_threads * copy_items;
+
+/// Lists the array as one segment. Called by one thread.
+template <class Tiles>
+__device__ void list_array(const WorkListsOf<Tiles>& lists, std::uint64_t length) {
+  const int listed = length > lists.longest() ? grid_partition_class
+                     : length <= longest_of_group_class(0)
+                         ? block_class_of_groups(0)
+                         : block_class_of_groups(group_classes - 1);
+  lists.segment(listed, 0) = 0;
+  lists.counters->segments[listed] = 1;
+}
+
+/// The compared bits of a key as a number that ascends in sort order.
+template <class Word>
+__device__ Word compared_bits(const BitRangeCodec<Word>& codec, Word key) {
+  return codec.plain ? key : codec.encode(key) & codec.compare_mask;
+}
+/// Whether two neighbours contradict an order.
+template <class Word>
+__device__ bool contradicts(ItemOrder order, bool has_values, Word key, Word next) {
+  if (order == ItemOrder::ascending) return next < key;
+  return has_values ? next >= key : next > key;
+}
+
+/// One block clears the counters, and compares neighbours at evenly spaced places: if they are all in
+/// order, the array may be. If not, or if it is short, it is listed.
+template <class Word, class Tiles>
+__global__ void __launch_bounds__(sample_threads)
+    sample_order_kernel(Arguments<Word> arguments, WorkListsOf<Tiles> lists, ArrayStart* start,
+                        std::uint64_t length) {
+  __shared__ Word sample[sample_threads + 1];
+  const unsigned int thread = threadIdx.x;
+  for (unsigned int i = thread; i < sizeof(Counters) / 4; i += sample_threads)
+    reinterpret_cast<std::uint32_t*>(lists.counters)[i] = 0;
+  ItemOrder order = ItemOrder::other;
+  if (length >= least_examined) {
+    // Keys alone that agree in some bits only may not be exchanged either.
+    const bool is_strict = arguments.value_bytes != 0 || arguments.codec.ignored_bits != 0;
+    const std::uint64_t place = (length - 1) / sample_threads * thread;
+    const Word key = compared_bits(arguments.codec, arguments.keys_in[place]);
+    const Word next = compared_bits(arguments.codec, arguments.keys_in[place + 1]);
+    sample[thread] = key;
+    if (thread + 1 == sample_threads) sample[sample_threads] = next;
+    __syncthreads();
+    const Word next_of_sample = sample[thread + 1];
+    const auto agrees = [&](ItemOrder tried) {
+      return __syncthreads_and(!contradicts(tried, is_strict, key, next) &&
+                               !contradicts(tried, false, key, next_of_sample)) != 0;
+    };
+    if (agrees(ItemOrder::ascending)) {
+      order = ItemOrder::ascending;
+    } else if (agrees(ItemOrder::descending)) {
+      order = ItemOrder::descending;
+    }
+  }
+  __syncthreads();
+  if (thread != 0) return;
+  *start = ArrayStart{0, length, order, 0, 0, 0};
+  if (order == ItemOrder::other) list_array(lists, length);
+}
+
+/// Copies the keys if the sample is in order, and compares all neighbours. The block that ends last
+/// lists the array if that was in vain.
+template <class Word, class Tiles>
+__global__ void __launch_bounds__(copy_threads)
+    copy_ordered_keys_kernel(Arguments<Word> arguments, WorkListsOf<Tiles> lists, ArrayStart* start,
+                             std::uint64_t length) {
+  wait_for_preceding_kernels();
+  const ItemOrder order = start->sampled;
+  if (order == ItemOrder::other) return;
+  const bool is_strict = arguments.value_bytes != 0 || arguments.codec.ignored_bits != 0;
+  const Word* const from = arguments.keys_in;
+  Word* const to = arguments.keys_out;
+  volatile std::uint32_t& disproved = start->disproved;
+  for (std::uint64_t tile = blockIdx.x * copy_tile; tile < length && disproved == 0;
+       tile += gridDim.x * copy_tile) {
+    Word keys[copy_items];
+    Word next[copy_items];
+    const std::uint64_t first = tile + threadIdx.x;
+#pragma unroll
+    for (int r = 0; r < copy_items; ++r) {
+      const std::uint64_t i = first + r * copy_threads;
+      keys[r] = from[min(i, length - 1)];
+      next[r] = from[min(i + 1, length - 1)];
+    }
+    bool failed = false;
+#pragma unroll
+    for (int r = 0; r < copy_items; ++r) {
+      const std::uint64_t i = first + r * copy_threads;
+      failed |=
+          i + 1 < length && contradicts(order, is_strict, compared_bits(arguments.codec, keys[r]),
+                                        compared_bits(arguments.codec, next[r]));
+      if (i < length) to[order == ItemOrder::ascending ? i : length - 1 - i] = keys[r];
+    }
+    if (failed) disproved = 1;
+  }
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x != 0 || atomicAdd(&start->blocks_done, 1) != gridDim.x - 1) return;
+  __threadfence();
+  if (disproved != 0) list_array(lists, length);
+}
+
+/// Copies the values if the keys have been copied.
+template <class Value>
+__global__ void __launch_bounds__(copy_threads)
+    copy_ordered_values_kernel(const Value* from, Value* to, const ArrayStart* start,
+                               std::uint64_t length) {
+  wait_for_preceding_kernels();
+  const ItemOrder order = start->sampled;
+  if (order == ItemOrder::other || start->disproved != 0) return;
+  for (std::uint64_t tile = blockIdx.x * copy_tile; tile < length; tile += gridDim.x * copy_tile) {
+    Value values[copy_items];
+    const std::uint64_t first = tile + threadIdx.x;
+#pragma unroll
+    for (int r = 0; r < copy_items; ++r)
+      values[r] = from[min(first + r * copy_threads, length - 1)];
+#pragma unroll
+    for (int r = 0; r < copy_items; ++r) {
+      const std::uint64_t i = first + r * copy_threads;
+      if (i < length) to[order == ItemOrder::ascending ? i : length - 1 - i] = values[r];
+    }
+  }
+}
+
+}  // namespace
+
+template <class Tiles, class Word>
+cudaError_t launch_array_start(const LaunchPlan& plan, const Arguments<Word>& arguments,
+                               const WorkListsOf<Tiles>& lists, ArrayStart* start) {
+  const std::uint64_t n = plan.num_items;
+  cudaError_t status = launch(sample_order_kernel<Word, Tiles>, 1, sample_threads, 0, plan.stream,
+                              LaunchOrder::after, arguments, lists, start, n);
+  if (status != cudaSuccess || n < least_examined) return status;
+  const std::uint64_t tiles = (n - 1) / copy_tile + 1;
+  status = launch_resident(copy_ordered_keys_kernel<Word, Tiles>, plan, plan.order, tiles, no_limit,
+                           copy_threads, 0, arguments, lists, start, n);
+  if (status != cudaSuccess || arguments.value_bytes == 0) return status;
+  const auto copy_values = [&]<class Value>(Value) {
+    return launch_resident(copy_ordered_values_kernel<Value>, plan, plan.order, tiles, no_limit,
+                           copy_threads, 0, static_cast<const Value*>(arguments.values_in),
+                           static_cast<Value*>(arguments.values_out),
+                           static_cast<const ArrayStart*>(start), n);
+  };
+  return arguments.value_bytes == 4 ? copy_values(std::uint32_t{}) : copy_values(std::uint64_t{});
+}
+
+#define SORTIE_ARRAY_START(Tiles, Word)                                                           \
+  template cudaError_t launch_array_start<Tiles, Word>(const LaunchPlan&, const Arguments<Word>&, \
+                                                       const WorkListsOf<Tiles>&, ArrayStart*)
+SORTIE_ARRAY_START(LargeTiles, std::uint32_t);
+SORTIE_ARRAY_START(LargeTiles, std::uint64_t);
+SORTIE_ARRAY_START(SmallTiles, std::uint32_t);
+SORTIE_ARRAY_START(SmallTiles, std::uint64_t);
+#undef SORTIE_ARRAY_START
+
+}  // namespace sortie::segsort
