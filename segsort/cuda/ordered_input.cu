@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(sample_threads)
     };
     if (agrees(ItemOrder::ascending)) {
       order = ItemOrder::ascending;
-    } else if (agrees(ItemOrder::descending)) {
+    } else if (agrees(ItemOrder::descending) && arguments.keys_in != arguments.keys_out) {
       order = ItemOrder::descending;
     }
   }
@@ -87,6 +87,7 @@ __global__ void __launch_bounds__(copy_threads)
   const bool is_strict = arguments.value_bytes != 0 || arguments.codec.ignored_bits != 0;
   const Word* const from = arguments.keys_in;
   Word* const to = arguments.keys_out;
+  const bool in_place = from == to;
   volatile std::uint32_t& disproved = start->disproved;
   for (std::uint64_t tile = blockIdx.x * copy_tile; tile < length && disproved == 0;
        tile += gridDim.x * copy_tile) {
@@ -106,7 +107,7 @@ __global__ void __launch_bounds__(copy_threads)
       failed |=
           i + 1 < length && contradicts(order, is_strict, compared_bits(arguments.codec, keys[r]),
                                         compared_bits(arguments.codec, next[r]));
-      if (i < length) to[order == ItemOrder::ascending ? i : length - 1 - i] = keys[r];
+      if (i < length && !in_place) to[order == ItemOrder::ascending ? i : length - 1 - i] = keys[r];
     }
     if (failed) disproved = 1;
   }
@@ -124,7 +125,7 @@ __global__ void __launch_bounds__(copy_threads)
                                std::uint64_t length) {
   wait_for_preceding_kernels();
   const ItemOrder order = start->sampled;
-  if (order == ItemOrder::other || start->disproved != 0) return;
+  if (order == ItemOrder::other || start->disproved != 0 || from == to) return;
   for (std::uint64_t tile = blockIdx.x * copy_tile; tile < length; tile += gridDim.x * copy_tile) {
     Value values[copy_items];
     const std::uint64_t first = tile + threadIdx.x;
