@@ -34,6 +34,13 @@ union KeyVector {
 };
 template <class Word>
 inline constexpr unsigned int vector_keys = 16 / sizeof(Word);
+template <class Word>
+inline constexpr std::uint64_t fill_tile_keys = fill_threads* fill_vectors* vector_keys<Word>;
+/// Tiles of an array. Its first 16-byte word may begin before it.
+template <class Word>
+__host__ __device__ constexpr std::uint64_t fill_tiles(std::uint64_t n) {
+  return (n + vector_keys<Word> - 2) / fill_tile_keys<Word> + 1;
+}
 
 /// Keys before the first 16-byte word of an array.
 template <class Word>
@@ -145,39 +152,43 @@ __device__ unsigned int value_at(std::uint64_t place, unsigned int low, unsigned
   return low;
 }
 
-/// Writes the keys: each thread some 16-byte words. Two warps find the values of the first and the
-/// last key of the block, so that the threads search a small range.
-template <class Word>
-__global__ void __launch_bounds__(fill_threads)
-    fill_keys_kernel(const std::uint64_t* positions, KeyCodec<Word> codec, Word* keys,
-                     std::uint64_t n) {
-  constexpr std::uint64_t tile = fill_threads * fill_vectors * vector_keys<Word>;
+/// Writes tile `number` of an array of ascending keys: each thread some 16-byte words. Two warps find
+/// the values of the first and the last key of the tile, so that the threads search a small range.
+/// \param values     number of values
+/// \param positions  of the first key of each value
+/// \param key_of     the key of a value
+template <class Word, class KeyOf>
+__device__ __forceinline__ void fill_tile(std::uint64_t number, const std::uint64_t* positions,
+                                          unsigned int values, const KeyOf& key_of, Word* keys,
+                                          std::uint64_t n) {
+  constexpr std::uint64_t tile = fill_tile_keys<Word>;
   __shared__ unsigned int bounds[2];
-  wait_for_preceding_kernels();
+  const auto position = [&](unsigned int value) { return positions[value]; };
   // Words are numbered from that which holds the first key, or parts of it.
   const std::uint64_t shift = reinterpret_cast<std::uintptr_t>(keys) % 16 / sizeof(Word);
-  const std::uint64_t begin = blockIdx.x * tile;
+  const std::uint64_t begin = number * tile;
   if (threadIdx.x % 32 == 0 && threadIdx.x < 64) {
     const std::uint64_t place = threadIdx.x == 0 ? begin : begin + tile - 1;
     bounds[threadIdx.x / 32] =
-        value_at(min(place < shift ? 0 : place - shift, n - 1), 0, key_values<Word> - 1,
-                 [&](unsigned int value) { return positions[value]; });
+        value_at(min(place < shift ? 0 : place - shift, n - 1), 0, values - 1, position);
   }
   __syncthreads();
   const unsigned int highest = bounds[1];
   for (unsigned int v = 0; v < fill_vectors; ++v) {
     const std::uint64_t place = begin + (v * fill_threads + threadIdx.x) * vector_keys<Word>;
-    if (place >= n + shift) return;
+    if (place >= n + shift) break;
     unsigned int value = bounds[0];
     std::uint64_t next = 0;  // position at which the value ends
+    Word key{};
     KeyVector<Word> vector;
     for (unsigned int k = 0; k < vector_keys<Word>; ++k) {
       const std::uint64_t i = min(place + k < shift ? 0 : place + k - shift, n - 1);
       if (i >= next) {
-        value = value_at(i, value, highest, [&](unsigned int other) { return positions[other]; });
+        value = value_at(i, value, highest, position);
         next = value < highest ? positions[value + 1] : n;
+        key = key_of(value);
       }
-      vector.keys[k] = codec.decoded(static_cast<Word>(value));
+      vector.keys[k] = key;
     }
     if (place >= shift && place + vector_keys<Word> <= n + shift) {
       *reinterpret_cast<uint4*>(keys + (place - shift)) = vector.whole;
@@ -186,6 +197,16 @@ __global__ void __launch_bounds__(fill_threads)
         if (place + k >= shift && place + k < n + shift) keys[place + k - shift] = vector.keys[k];
     }
   }
+}
+
+template <class Word>
+__global__ void __launch_bounds__(fill_threads)
+    fill_keys_kernel(const std::uint64_t* positions, KeyCodec<Word> codec, Word* keys,
+                     std::uint64_t n) {
+  wait_for_preceding_kernels();
+  fill_tile(
+      blockIdx.x, positions, key_values<Word>,
+      [&](unsigned int value) { return codec.decoded(static_cast<Word>(value)); }, keys, n);
 }
 
 /// Totals and positions.
@@ -216,12 +237,10 @@ cudaError_t sort(const Word* keys_in, Word* keys_out, std::uint64_t n, const Key
   if (status == cudaSuccess)
     status = launch(positions_kernel<Word>, 1, scan_threads, 0, stream, order,
                     static_cast<const unsigned long long*>(totals), codec, positions);
-  constexpr std::uint64_t tile = fill_threads * fill_vectors * vector_keys<Word>;
   if (status == cudaSuccess)
     status =
-        launch(fill_keys_kernel<Word>,
-               static_cast<unsigned int>((n + vector_keys<Word>) / tile + 1), fill_threads, 0,
-               stream, order, static_cast<const std::uint64_t*>(positions), codec, keys_out, n);
+        launch(fill_keys_kernel<Word>, static_cast<unsigned int>(fill_tiles<Word>(n)), fill_threads,
+               0, stream, order, static_cast<const std::uint64_t*>(positions), codec, keys_out, n);
   return status;
 }
 

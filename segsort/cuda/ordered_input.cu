@@ -11,7 +11,10 @@ namespace {
 /// Arrays of fewer items are not examined: the launches would take longer than they save.
 constexpr std::uint64_t least_examined = 1 << 21;
 constexpr unsigned int sample_threads = 1024;
-constexpr unsigned int copy_threads = 512;
+constexpr unsigned int copy_threads = few::threads;
+/// Distinct keys of a sample up to which an array may have few of them.
+constexpr unsigned int few_in_sample = 256;
+constexpr unsigned int sample_slots = 4 * sample_threads;
 constexpr int copy_items = 8;
 constexpr std::uint64_t copy_tile = copy_threads * copy_items;
 
@@ -33,22 +36,41 @@ __device__ Word compared_bits(const BitRangeCodec<Word>& codec, Word key) {
 }
 /// Whether two neighbours contradict an order.
 template <class Word>
-__device__ bool contradicts(ItemOrder order, bool has_values, Word key, Word next) {
-  if (order == ItemOrder::ascending) return next < key;
+__device__ bool contradicts(InputKind order, bool has_values, Word key, Word next) {
+  if (order == InputKind::ascending) return next < key;
   return has_values ? next >= key : next > key;
 }
 
-/// One block clears the counters, and compares neighbours at evenly spaced places: if they are all in
-/// order, the array may be. If not, or if it is short, it is listed.
+/// Number of distinct keys of a sample, where 0, a free slot, counts as the greatest key. Called by a
+/// block.
+template <class Word>
+__device__ unsigned int distinct_keys(few::AtomicWord<Word>* table, Word key) {
+  for (unsigned int i = threadIdx.x; i < sample_slots; i += sample_threads) table[i] = 0;
+  __syncthreads();
+  if (key == 0) key = ~key;
+  auto slot = static_cast<unsigned int>((std::uint64_t{key} * 0x9e3779b97f4a7c15ULL) >> 52);
+  static_assert(sample_slots == 1 << 12);
+  few::AtomicWord<Word> found = 0;
+  do {
+    found = atomicCAS(&table[slot], few::AtomicWord<Word>{0}, few::AtomicWord<Word>{key});
+    slot = (slot + 1) % sample_slots;
+  } while (found != 0 && found != key);
+  return static_cast<unsigned int>(__syncthreads_count(found == 0));
+}
+
+/// One block clears the counters and samples the array: if neighbours at evenly spaced places are all
+/// in order, the array may be; if the sample has few distinct keys, the array may have. If neither, or
+/// if it is short, the array is listed.
 template <class Word, class Tiles>
 __global__ void __launch_bounds__(sample_threads)
     sample_order_kernel(Arguments<Word> arguments, WorkListsOf<Tiles> lists, ArrayStart* start,
                         std::uint64_t length) {
   __shared__ Word sample[sample_threads + 1];
+  __shared__ few::AtomicWord<Word> table[sample_slots];
   const unsigned int thread = threadIdx.x;
   for (unsigned int i = thread; i < sizeof(Counters) / 4; i += sample_threads)
     reinterpret_cast<std::uint32_t*>(lists.counters)[i] = 0;
-  ItemOrder order = ItemOrder::other;
+  InputKind order = InputKind::other;
   if (length >= least_examined) {
     // Keys alone that agree in some bits only may not be exchanged either.
     const bool is_strict = arguments.value_bytes != 0 || arguments.codec.ignored_bits != 0;
@@ -59,36 +81,37 @@ __global__ void __launch_bounds__(sample_threads)
     if (thread + 1 == sample_threads) sample[sample_threads] = next;
     __syncthreads();
     const Word next_of_sample = sample[thread + 1];
-    const auto agrees = [&](ItemOrder tried) {
+    const auto agrees = [&](InputKind tried) {
       return __syncthreads_and(!contradicts(tried, is_strict, key, next) &&
                                !contradicts(tried, false, key, next_of_sample)) != 0;
     };
-    if (agrees(ItemOrder::ascending)) {
-      order = ItemOrder::ascending;
-    } else if (agrees(ItemOrder::descending) && arguments.keys_in != arguments.keys_out) {
-      order = ItemOrder::descending;
+    if (agrees(InputKind::ascending)) {
+      order = InputKind::ascending;
+    } else if (agrees(InputKind::descending) && arguments.keys_in != arguments.keys_out) {
+      order = InputKind::descending;
+    } else if (!is_strict) {
+      few::clear(start->few_keys);
+      if (distinct_keys(table, key) <= few_in_sample) order = InputKind::few_keys;
     }
   }
   __syncthreads();
   if (thread != 0) return;
-  *start = ArrayStart{0, length, order, 0, 0, 0};
-  if (order == ItemOrder::other) list_array(lists, length);
+  start->begin = 0;
+  start->end = length;
+  start->sampled = order;
+  start->disproved = 0;
+  start->blocks_done = 0;
+  if (order == InputKind::other) list_array(lists, length);
 }
 
-/// Copies the keys if the sample is in order, and compares all neighbours. The block that ends last
-/// lists the array if that was in vain.
-template <class Word, class Tiles>
-__global__ void __launch_bounds__(copy_threads)
-    copy_ordered_keys_kernel(Arguments<Word> arguments, WorkListsOf<Tiles> lists, ArrayStart* start,
-                             std::uint64_t length) {
-  wait_for_preceding_kernels();
-  const ItemOrder order = start->sampled;
-  if (order == ItemOrder::other) return;
+/// Copies keys that may be in order, and compares all neighbours.
+template <class Word>
+__device__ void copy_ordered_keys(const Arguments<Word>& arguments, InputKind order,
+                                  std::uint64_t length, volatile std::uint32_t& disproved) {
   const bool is_strict = arguments.value_bytes != 0 || arguments.codec.ignored_bits != 0;
   const Word* const from = arguments.keys_in;
   Word* const to = arguments.keys_out;
   const bool in_place = from == to;
-  volatile std::uint32_t& disproved = start->disproved;
   for (std::uint64_t tile = blockIdx.x * copy_tile; tile < length && disproved == 0;
        tile += gridDim.x * copy_tile) {
     Word keys[copy_items];
@@ -107,15 +130,57 @@ __global__ void __launch_bounds__(copy_threads)
       failed |=
           i + 1 < length && contradicts(order, is_strict, compared_bits(arguments.codec, keys[r]),
                                         compared_bits(arguments.codec, next[r]));
-      if (i < length && !in_place) to[order == ItemOrder::ascending ? i : length - 1 - i] = keys[r];
+      if (i < length && !in_place) to[order == InputKind::ascending ? i : length - 1 - i] = keys[r];
     }
     if (failed) disproved = 1;
   }
+}
+
+/// Copies the keys that are in order, or counts few distinct ones, as the sample says. The block that
+/// ends last lists the array if that was in vain.
+template <class Word, class Tiles>
+__global__ void __launch_bounds__(copy_threads)
+    examine_keys_kernel(Arguments<Word> arguments, WorkListsOf<Tiles> lists, ArrayStart* start,
+                        std::uint64_t length) {
+  __shared__ few::Shared<Word> shared;
+  __shared__ bool is_last;
+  wait_for_preceding_kernels();
+  const InputKind sampled = start->sampled;
+  if (sampled == InputKind::other) return;
+  volatile std::uint32_t& disproved = start->disproved;
+  if (sampled == InputKind::few_keys) {
+    few::count(shared, arguments.keys_in, length, start->few_keys, disproved);
+  } else {
+    copy_ordered_keys(arguments, sampled, length, disproved);
+  }
   __threadfence();
   __syncthreads();
-  if (threadIdx.x != 0 || atomicAdd(&start->blocks_done, 1) != gridDim.x - 1) return;
+  if (threadIdx.x == 0) is_last = atomicAdd(&start->blocks_done, 1) == gridDim.x - 1;
+  __syncthreads();
+  if (!is_last) return;
   __threadfence();
-  if (disproved != 0) list_array(lists, length);
+  if (disproved != 0) {
+    if (threadIdx.x == 0) list_array(lists, length);
+  } else if (sampled == InputKind::few_keys) {
+    few::order(shared, start->few_keys, arguments.codec);
+  }
+}
+
+/// Writes the keys that have been counted.
+template <class Word>
+__global__ void __launch_bounds__(counting::fill_threads)
+    fill_few_keys_kernel(Arguments<Word> arguments, const ArrayStart* start, std::uint64_t length) {
+  wait_for_preceding_kernels();
+  if (start->sampled != InputKind::few_keys || start->disproved != 0) return;
+  const few::FewKeys& table = start->few_keys;
+  const auto key_of = [&](unsigned int value) {
+    return arguments.codec.decode(static_cast<Word>(table.sorted[value]));
+  };
+  for (std::uint64_t tile = blockIdx.x; tile < counting::fill_tiles<Word>(length);
+       tile += gridDim.x) {
+    counting::fill_tile(tile, table.positions, table.used, key_of, arguments.keys_out, length);
+    __syncthreads();
+  }
 }
 
 /// Copies the values if the keys have been copied.
@@ -124,8 +189,8 @@ __global__ void __launch_bounds__(copy_threads)
     copy_ordered_values_kernel(const Value* from, Value* to, const ArrayStart* start,
                                std::uint64_t length) {
   wait_for_preceding_kernels();
-  const ItemOrder order = start->sampled;
-  if (order == ItemOrder::other || start->disproved != 0 || from == to) return;
+  const InputKind order = start->sampled;
+  if (order == InputKind::other || start->disproved != 0 || from == to) return;
   for (std::uint64_t tile = blockIdx.x * copy_tile; tile < length; tile += gridDim.x * copy_tile) {
     Value values[copy_items];
     const std::uint64_t first = tile + threadIdx.x;
@@ -135,7 +200,7 @@ __global__ void __launch_bounds__(copy_threads)
 #pragma unroll
     for (int r = 0; r < copy_items; ++r) {
       const std::uint64_t i = first + r * copy_threads;
-      if (i < length) to[order == ItemOrder::ascending ? i : length - 1 - i] = values[r];
+      if (i < length) to[order == InputKind::ascending ? i : length - 1 - i] = values[r];
     }
   }
 }
@@ -150,9 +215,13 @@ cudaError_t launch_array_start(const LaunchPlan& plan, const Arguments<Word>& ar
                               LaunchOrder::after, arguments, lists, start, n);
   if (status != cudaSuccess || n < least_examined) return status;
   const std::uint64_t tiles = (n - 1) / copy_tile + 1;
-  status = launch_resident(copy_ordered_keys_kernel<Word, Tiles>, plan, plan.order, tiles, no_limit,
+  status = launch_resident(examine_keys_kernel<Word, Tiles>, plan, plan.order, tiles, no_limit,
                            copy_threads, 0, arguments, lists, start, n);
-  if (status != cudaSuccess || arguments.value_bytes == 0) return status;
+  if (status != cudaSuccess) return status;
+  if (arguments.value_bytes == 0)
+    return launch_resident(fill_few_keys_kernel<Word>, plan, plan.order,
+                           counting::fill_tiles<Word>(n), no_limit, counting::fill_threads, 0,
+                           arguments, static_cast<const ArrayStart*>(start), n);
   const auto copy_values = [&]<class Value>(Value) {
     return launch_resident(copy_ordered_values_kernel<Value>, plan, plan.order, tiles, no_limit,
                            copy_threads, 0, static_cast<const Value*>(arguments.values_in),
