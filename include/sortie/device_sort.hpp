@@ -60,8 +60,9 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// `stream`; nothing is allocated, nothing is copied to the host, and the second call can be
 /// captured in a CUDA graph.
 ///
-/// \param d_keys_in, d_keys_out  `num_items` keys each; the arrays must not overlap. With
-///                               DoubleBuffers the current buffers are scratch, the result is in the
+/// \param d_keys_in, d_keys_out  `num_items` keys each; the arrays must not overlap. Keys of 4 or 8
+///                               bytes, alone or with values of 4 or 8 bytes, are sorted in place
+///                               if all outputs are the inputs. With DoubleBuffers the current buffers are scratch, the result is in the
 ///                               alternate ones, and the selectors are flipped.
 /// \param d_values_in, d_values_out  values of any trivially copyable type that move with the keys
 /// \param begin_bit, end_bit  bits that are compared, of the key encoded as an unsigned integer of
@@ -81,8 +82,8 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// | 4 or 8 bytes | none, 4 or 8 bytes | the partition of DeviceSegmentedSort for long segments |
 /// | any | other sizes | as for their positions, by which the values are then gathered |
 ///
-/// Keys of 4 and 8 bytes that are in order or in reverse order are copied: a sample of them decides
-/// whether all are compared with their neighbours first.
+/// From 2^21 keys of 4 or 8 bytes on, a sample decides whether these are examined first: items in
+/// order or in reverse order are copied, and up to 512 distinct keys without values are counted.
 ///
 /// Temporary storage, n items: a copy of keys and values, n / 20 bytes and at most 36 MiB; with
 /// DoubleBuffers n / 3 bytes and at most 36 MiB. Keys of 1 or 2 bytes alone: 0.5 MiB. Values of

@@ -12,14 +12,19 @@
 namespace sortie::segsort {
 namespace {
 
-/// One sort in two phases: with a null base nothing is launched, and only the storage is measured.
+/// One sort in two phases: with null storage nothing is launched, and only its size is found. Before
+/// each launch what has been taken is compared with the size.
 class ArraySort {
  public:
-  ArraySort(void* storage, const ArrayRequest& request, cudaStream_t stream)
-      : request_(request), stream_(stream), carver_(storage), measures_(storage == nullptr) {}
+  ArraySort(void* storage, std::size_t bytes, const ArrayRequest& request, cudaStream_t stream)
+      : request_(request),
+        stream_(stream),
+        carver_(storage),
+        available_(bytes),
+        measures_(storage == nullptr) {}
 
   cudaError_t run() {
-    if (!measures_ && n() == 0) return cudaSuccess;
+    if (!measures_ && n() == 0) return fits();
     if (request_.are_positions) return sort_positions();
     if (request_.value_bytes == 0 || request_.value_bytes == 4 || request_.value_bytes == 8)
       return sort_items(request_, request_.input_is_scratch);
@@ -34,6 +39,16 @@ class ArraySort {
   [[nodiscard]] std::uint64_t keys_size() const {
     return n() * static_cast<std::uint64_t>(request_.key_bytes);
   }
+  [[nodiscard]] cudaError_t fits() const {
+    return bytes() <= available_ ? cudaSuccess : cudaErrorInvalidValue;
+  }
+  /// Calls `launches` in the second phase.
+  template <class Launches>
+  cudaError_t launch_if_it_fits(const Launches& launches) const {
+    if (measures_) return cudaSuccess;
+    const cudaError_t status = fits();
+    return status == cudaSuccess ? launches() : status;
+  }
   [[nodiscard]] bool has_narrow_positions() const { return n() <= ~std::uint32_t{0}; }
 
   cudaError_t sort_positions() {
@@ -41,10 +56,9 @@ class ArraySort {
     items.keys_out = carver_.take<char>(keys_size());
     const auto sort = [&]<class Position>(Position* positions) {
       items.values_in = positions;
-      if (!measures_)
-        if (const cudaError_t status = number_items(positions, n(), stream_); status != cudaSuccess)
-          return status;
-      return sort_items(items, true);
+      const cudaError_t status =
+          launch_if_it_fits([&] { return number_items(positions, n(), stream_); });
+      return status == cudaSuccess ? sort_items(items, true) : status;
     };
     return request_.value_bytes == 4 ? sort(carver_.take<std::uint32_t>(n()))
                                      : sort(carver_.take<std::uint64_t>(n()));
@@ -58,7 +72,7 @@ class ArraySort {
     items.values_in = numbers;
     items.values_out = positions;
     items.value_bytes = sizeof(Position);
-    cudaError_t status = measures_ ? cudaSuccess : number_items(numbers, n(), stream_);
+    cudaError_t status = launch_if_it_fits([&] { return number_items(numbers, n(), stream_); });
     if (status == cudaSuccess) status = sort_items(items, true);
     if (status != cudaSuccess || measures_) return status;
     return gather(request_.values_in, request_.values_out, positions, request_.value_bytes, n(),
@@ -100,13 +114,14 @@ class ArraySort {
     const KeyCodec<Word> codec(items.kind, items.order);
     if (items.value_bytes == 0 && items.end_bit - items.begin_bit == codec.bits) {
       void* const storage = carver_.take<char>(counting::storage_bytes<Word>);
-      if (measures_) return cudaSuccess;
-      DeviceLimits limits;
-      const cudaError_t status = limits.query();
-      if (status != cudaSuccess) return status;
-      return counting::sort(static_cast<const Word*>(items.keys_in),
-                            static_cast<Word*>(items.keys_out), n(), codec, storage, limits,
-                            stream_);
+      return launch_if_it_fits([&] {
+        DeviceLimits limits;
+        const cudaError_t status = limits.query();
+        if (status != cudaSuccess) return status;
+        return counting::sort(static_cast<const Word*>(items.keys_in),
+                              static_cast<Word*>(items.keys_out), n(), codec, storage, limits,
+                              stream_);
+      });
     }
     RadixArrays arrays{items.keys_in, items.keys_out, items.values_in, items.values_out};
     if (!codec.is_identity()) {
@@ -114,8 +129,8 @@ class ArraySort {
                                 ? const_cast<Word*>(static_cast<const Word*>(items.keys_in))
                                 : carver_.take<Word>(n());
       arrays.keys_in = encoded;
-      const cudaError_t status =
-          measures_ ? cudaSuccess : recode(items.keys_in, encoded, n(), codec, false, stream_);
+      const cudaError_t status = launch_if_it_fits(
+          [&] { return recode(items.keys_in, encoded, n(), codec, false, stream_); });
       if (status != cudaSuccess) return status;
     }
     const cudaError_t status = with_storage([&](void* storage, std::size_t& bytes) {
@@ -134,12 +149,13 @@ class ArraySort {
     const cudaError_t status = sort(nullptr, bytes);
     if (status != cudaSuccess) return status;
     void* const storage = carver_.take<char>(bytes);
-    return measures_ ? cudaSuccess : sort(storage, bytes);
+    return launch_if_it_fits([&] { return sort(storage, bytes); });
   }
 
   ArrayRequest request_;
   cudaStream_t stream_;
   StorageCarver carver_;
+  std::size_t available_;
   bool measures_;
 };
 
@@ -156,15 +172,10 @@ bool is_valid(const ArrayRequest& request) {
 cudaError_t sort_array_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
                                  const ArrayRequest& request, cudaStream_t stream) {
   if (!is_valid(request)) return cudaErrorInvalidValue;
-  ArraySort measured(nullptr, request, stream);
-  const cudaError_t status = measured.run();
-  if (status != cudaSuccess) return status;
-  if (temp_storage == nullptr) {
-    temp_storage_bytes = measured.bytes();
-    return cudaSuccess;
-  }
-  if (temp_storage_bytes < measured.bytes()) return cudaErrorInvalidValue;
-  return ArraySort(temp_storage, request, stream).run();
+  ArraySort sort(temp_storage, temp_storage_bytes, request, stream);
+  const cudaError_t status = sort.run();
+  if (temp_storage == nullptr && status == cudaSuccess) temp_storage_bytes = sort.bytes();
+  return status;
 }
 
 }  // namespace sortie::segsort

@@ -22,7 +22,10 @@ inline constexpr unsigned int copies = sizeof(Word) == 1 ? 8 : 1;
 inline constexpr unsigned int count_threads = 1024;
 inline constexpr unsigned int scan_threads = 1024;
 inline constexpr unsigned int fill_threads = 256;
-inline constexpr unsigned int fill_vectors = 4;
+/// Words of a thread. More save searches, fewer use all multiprocessors for short arrays.
+inline constexpr unsigned int fill_vectors(std::uint64_t bytes) {
+  return bytes >= 1 << 23 ? 4 : 1;
+}
 /// Keys for which another block is worthwhile.
 inline constexpr std::uint64_t least_keys_of_block = 1 << 14;
 
@@ -34,12 +37,11 @@ union KeyVector {
 };
 template <class Word>
 inline constexpr unsigned int vector_keys = 16 / sizeof(Word);
-template <class Word>
-inline constexpr std::uint64_t fill_tile_keys = fill_threads* fill_vectors* vector_keys<Word>;
 /// Tiles of an array. Its first 16-byte word may begin before it.
 template <class Word>
-__host__ __device__ constexpr std::uint64_t fill_tiles(std::uint64_t n) {
-  return (n + vector_keys<Word> - 2) / fill_tile_keys<Word> + 1;
+__host__ __device__ constexpr std::uint64_t fill_tiles(std::uint64_t n, unsigned int vectors) {
+  return (n + vector_keys<Word> - 2) /
+         (std::uint64_t{fill_threads} * vectors * vector_keys<Word>)+1;
 }
 
 /// Keys before the first 16-byte word of an array.
@@ -106,35 +108,26 @@ __global__ void __launch_bounds__(count_threads)
   }
 }
 
-/// Turns the totals, by key, into the positions of the first key of each value, in sort order. One
-/// block; each warp sums a range of the values, twice.
+/// Turns the totals, by key, into the positions of the first key of each value, in sort order. Each
+/// block handles as many values as it has threads, and sums all before them.
 template <class Word>
 __global__ void __launch_bounds__(scan_threads)
     positions_kernel(const unsigned long long* totals, KeyCodec<Word> codec,
                      std::uint64_t* positions) {
-  constexpr unsigned int warps = scan_threads / 32;
-  constexpr unsigned int values_of_warp = key_values<Word> / warps;
+  constexpr int warps = scan_threads / 32;
   __shared__ std::uint64_t sums[warps];
   wait_for_preceding_kernels();
-  const unsigned int warp = threadIdx.x / 32;
-  const unsigned int first = warp * values_of_warp;
-  const auto total = [&](unsigned int i) -> std::uint64_t {
-    return i < values_of_warp ? totals[codec.decoded(static_cast<Word>(first + i))] : 0;
+  const auto total = [&](unsigned int value) -> std::uint64_t {
+    return totals[codec.decoded(static_cast<Word>(value))];
   };
-  std::uint64_t sum = 0;
-#pragma unroll 8
-  for (unsigned int i = 0; i < values_of_warp; i += 32) sum += total(i + lane());
-  sum = sum_in_warp(sum);
-  if (lane() == 0) sums[warp] = sum;
-  __syncthreads();
-  std::uint64_t before = sum_in_warp(lane() < warp ? sums[lane()] : std::uint64_t{0});
-#pragma unroll 4
-  for (unsigned int i = 0; i < values_of_warp; i += 32) {
-    const std::uint64_t own = total(i + lane());
-    const std::uint64_t up_to = inclusive_sum_in_warp(own);
-    if (i + lane() < values_of_warp) positions[first + i + lane()] = before + up_to - own;
-    before += from_lane(up_to, 31);
-  }
+  std::uint64_t before = 0;
+#pragma unroll 16
+  for (unsigned int i = 0; i < blockIdx.x; ++i) before += total(i * scan_threads + threadIdx.x);
+  before = prefix_sum_in_block<warps>(before, sums).total;
+  const unsigned int value = blockIdx.x * scan_threads + threadIdx.x;
+  const std::uint64_t own = value < key_values<Word> ? total(value) : 0;
+  const std::uint64_t in_block = prefix_sum_in_block<warps>(own, sums).before;
+  if (value < key_values<Word>) positions[value] = before + in_block;
 }
 
 /// The last of the values low .. high in sort order whose first position is not beyond `place`.
@@ -152,16 +145,29 @@ __device__ unsigned int value_at(std::uint64_t place, unsigned int low, unsigned
   return low;
 }
 
+/// The same for a place that mostly belongs to `low` or to a value soon after it.
+template <class NumberOf>
+__device__ unsigned int value_from(std::uint64_t place, unsigned int low, unsigned int high,
+                                   const NumberOf& first_position) {
+  unsigned int step = 1;
+  while (low + step <= high && first_position(low + step) <= place) {
+    low += step;
+    step *= 2;
+  }
+  return value_at(place, low, min(low + step - 1, high), first_position);
+}
+
 /// Writes tile `number` of an array of ascending keys: each thread some 16-byte words. Two warps find
 /// the values of the first and the last key of the tile, so that the threads search a small range.
+/// \param vectors    words of a thread
 /// \param values     number of values
 /// \param positions  of the first key of each value
 /// \param key_of     the key of a value
 template <class Word, class KeyOf>
-__device__ __forceinline__ void fill_tile(std::uint64_t number, const std::uint64_t* positions,
-                                          unsigned int values, const KeyOf& key_of, Word* keys,
-                                          std::uint64_t n) {
-  constexpr std::uint64_t tile = fill_tile_keys<Word>;
+__device__ __forceinline__ void fill_tile(std::uint64_t number, unsigned int vectors,
+                                          const std::uint64_t* positions, unsigned int values,
+                                          const KeyOf& key_of, Word* keys, std::uint64_t n) {
+  const std::uint64_t tile = std::uint64_t{fill_threads} * vectors * vector_keys<Word>;
   __shared__ unsigned int bounds[2];
   const auto position = [&](unsigned int value) { return positions[value]; };
   // Words are numbered from that which holds the first key, or parts of it.
@@ -174,7 +180,7 @@ __device__ __forceinline__ void fill_tile(std::uint64_t number, const std::uint6
   }
   __syncthreads();
   const unsigned int highest = bounds[1];
-  for (unsigned int v = 0; v < fill_vectors; ++v) {
+  for (unsigned int v = 0; v < vectors; ++v) {
     const std::uint64_t place = begin + (v * fill_threads + threadIdx.x) * vector_keys<Word>;
     if (place >= n + shift) break;
     unsigned int value = bounds[0];
@@ -184,7 +190,7 @@ __device__ __forceinline__ void fill_tile(std::uint64_t number, const std::uint6
     for (unsigned int k = 0; k < vector_keys<Word>; ++k) {
       const std::uint64_t i = min(place + k < shift ? 0 : place + k - shift, n - 1);
       if (i >= next) {
-        value = value_at(i, value, highest, position);
+        value = value_from(i, value, highest, position);
         next = value < highest ? positions[value + 1] : n;
         key = key_of(value);
       }
@@ -201,11 +207,11 @@ __device__ __forceinline__ void fill_tile(std::uint64_t number, const std::uint6
 
 template <class Word>
 __global__ void __launch_bounds__(fill_threads)
-    fill_keys_kernel(const std::uint64_t* positions, KeyCodec<Word> codec, Word* keys,
-                     std::uint64_t n) {
+    fill_keys_kernel(unsigned int vectors, const std::uint64_t* positions, KeyCodec<Word> codec,
+                     Word* keys, std::uint64_t n) {
   wait_for_preceding_kernels();
   fill_tile(
-      blockIdx.x, positions, key_values<Word>,
+      blockIdx.x, vectors, positions, key_values<Word>,
       [&](unsigned int value) { return codec.decoded(static_cast<Word>(value)); }, keys, n);
 }
 
@@ -222,6 +228,7 @@ cudaError_t sort(const Word* keys_in, Word* keys_out, std::uint64_t n, const Key
   const LaunchOrder order =
       limits.has_dependent_launch ? LaunchOrder::overlapping : LaunchOrder::after;
   cudaError_t status = cudaMemsetAsync(totals, 0, key_values<Word> * sizeof(std::uint64_t), stream);
+  const unsigned int vectors = fill_vectors(n * sizeof(Word));
   unsigned int parts = 1;
   std::size_t shared_bytes = key_values<Word> * copies<Word> * sizeof(unsigned int);
   for (; shared_bytes > static_cast<std::size_t>(limits.shared_bytes); shared_bytes /= 2)
@@ -235,12 +242,13 @@ cudaError_t sort(const Word* keys_in, Word* keys_out, std::uint64_t n, const Key
         launch(count_keys_kernel<Word>, static_cast<unsigned int>(blocks) * parts, count_threads,
                shared_bytes, stream, LaunchOrder::after, keys_in, n, parts, totals);
   if (status == cudaSuccess)
-    status = launch(positions_kernel<Word>, 1, scan_threads, 0, stream, order,
-                    static_cast<const unsigned long long*>(totals), codec, positions);
-  if (status == cudaSuccess)
     status =
-        launch(fill_keys_kernel<Word>, static_cast<unsigned int>(fill_tiles<Word>(n)), fill_threads,
-               0, stream, order, static_cast<const std::uint64_t*>(positions), codec, keys_out, n);
+        launch(positions_kernel<Word>, (key_values<Word> - 1) / scan_threads + 1, scan_threads, 0,
+               stream, order, static_cast<const unsigned long long*>(totals), codec, positions);
+  if (status == cudaSuccess)
+    status = launch(fill_keys_kernel<Word>, static_cast<unsigned int>(fill_tiles<Word>(n, vectors)),
+                    fill_threads, 0, stream, order, vectors,
+                    static_cast<const std::uint64_t*>(positions), codec, keys_out, n);
   return status;
 }
 

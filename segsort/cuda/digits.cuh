@@ -31,10 +31,15 @@ __device__ inline int wanted_buckets(std::uint64_t length) {
   if (tiles <= most) {
     wanted = max(tiles, min(4 * tiles, std::uint64_t{cheap_buckets}));
   } else if (Tiles::longest_group == longest_of_group_class(1) &&
-             length <= most * longest_of_group_class(1)) {
+             length <= most * bucket_for_group_class(1)) {
     wanted = (length - 1) / bucket_for_group_class(1) + 1;
   } else if (tiles <= most * most) {
     wanted = static_cast<std::uint64_t>(sqrtf(static_cast<float>(tiles))) + 1;
+  } else if (Tiles::longest_group == longest_of_group_class(1) &&
+             length <= most * most * bucket_for_group_class(1)) {
+    // Large tiles save a pass.
+    const float large_tiles = static_cast<float>(length) / bucket_for_group_class(1);
+    wanted = static_cast<std::uint64_t>(sqrtf(large_tiles)) + 1;
   }
   return static_cast<int>(min(max(wanted, std::uint64_t{fewest_buckets}), most));
 }

@@ -15,8 +15,7 @@ constexpr unsigned int copy_threads = few::threads;
 /// Distinct keys of a sample up to which an array may have few of them.
 constexpr unsigned int few_in_sample = 256;
 constexpr unsigned int sample_slots = 4 * sample_threads;
-constexpr int copy_items = 8;
-constexpr std::uint64_t copy_tile = copy_threads * copy_items;
+constexpr int copy_words = 4;  ///< of 16 bytes, per thread in a tile
 
 /// Lists the array as one segment. Called by one thread.
 template <class Tiles>
@@ -104,37 +103,106 @@ __global__ void __launch_bounds__(sample_threads)
   if (order == InputKind::other) list_array(lists, length);
 }
 
-/// Copies keys that may be in order, and compares all neighbours.
-template <class Word>
-__device__ void copy_ordered_keys(const Arguments<Word>& arguments, InputKind order,
-                                  std::uint64_t length, volatile std::uint32_t& disproved) {
-  const bool is_strict = arguments.value_bytes != 0 || arguments.codec.ignored_bits != 0;
-  const Word* const from = arguments.keys_in;
-  Word* const to = arguments.keys_out;
-  const bool in_place = from == to;
-  for (std::uint64_t tile = blockIdx.x * copy_tile; tile < length && disproved == 0;
-       tile += gridDim.x * copy_tile) {
-    Word keys[copy_items];
-    Word next[copy_items];
-    const std::uint64_t first = tile + threadIdx.x;
+/// Items in a 16-byte word, in order or reversed.
+template <class Item>
+struct ItemVector {
+  static constexpr int items = 16 / static_cast<int>(sizeof(Item));
+  union {
+    uint4 whole;
+    Item item[items];
+  };
+
+  __device__ uint4 reversed() const {
+    ItemVector other;
 #pragma unroll
-    for (int r = 0; r < copy_items; ++r) {
-      const std::uint64_t i = first + r * copy_threads;
-      keys[r] = from[min(i, length - 1)];
-      next[r] = from[min(i + 1, length - 1)];
-    }
-    bool failed = false;
+    for (int k = 0; k < items; ++k) other.item[k] = item[items - 1 - k];
+    return other.whole;
+  }
+};
+
+/// Whether arrays can be copied in 16-byte words.
+template <class Item>
+__device__ bool has_vectors(const Item* from, const Item* to, InputKind order,
+                            std::uint64_t length) {
+  const auto addresses =
+      reinterpret_cast<std::uintptr_t>(from) | reinterpret_cast<std::uintptr_t>(to);
+  return addresses % 16 == 0 &&
+         (order == InputKind::ascending || length % ItemVector<Item>::items == 0);
+}
+
+/// Copies items in order or in reverse, in tiles of `copy_items` words of a thread, as long as
+/// `examine(first, items, next)` does not return false for a word: its first item, the items, and the
+/// item after them.
+template <class Item, class GoesOn, class Examine>
+__device__ __forceinline__ void copy_items(const Item* from, Item* to, InputKind order,
+                                           std::uint64_t length, const GoesOn& goes_on,
+                                           const Examine& examine) {
+  const auto place = [&](std::uint64_t i) {
+    return order == InputKind::ascending ? i : length - 1 - i;
+  };
+  using Vector = ItemVector<Item>;
+  const std::uint64_t vectors = has_vectors(from, to, order, length) ? length / Vector::items : 0;
+  constexpr std::uint64_t tile = copy_threads * copy_words;
+  for (std::uint64_t begin = blockIdx.x * tile; begin < vectors && goes_on();
+       begin += gridDim.x * tile) {
+    Vector loaded[copy_words];
+    Item next[copy_words];
 #pragma unroll
-    for (int r = 0; r < copy_items; ++r) {
-      const std::uint64_t i = first + r * copy_threads;
-      failed |=
-          i + 1 < length && contradicts(order, is_strict, compared_bits(arguments.codec, keys[r]),
-                                        compared_bits(arguments.codec, next[r]));
-      if (i < length && !in_place) to[order == InputKind::ascending ? i : length - 1 - i] = keys[r];
+    for (int r = 0; r < copy_words; ++r) {
+      const std::uint64_t v = begin + r * copy_threads + threadIdx.x;
+      loaded[r].whole = reinterpret_cast<const uint4*>(from)[min(v, vectors - 1)];
+      next[r] = examine.needs_next ? from[min((v + 1) * Vector::items, length - 1)] : Item{};
     }
-    if (failed) disproved = 1;
+#pragma unroll
+    for (int r = 0; r < copy_words; ++r) {
+      const std::uint64_t v = begin + r * copy_threads + threadIdx.x;
+      if (v >= vectors) continue;
+      examine(loaded[r].item, next[r], (v + 1) * Vector::items < length);
+      if (from == to) continue;
+      if (order == InputKind::ascending) {
+        reinterpret_cast<uint4*>(to)[v] = loaded[r].whole;
+      } else {
+        reinterpret_cast<uint4*>(to)[vectors - 1 - v] = loaded[r].reversed();
+      }
+    }
+  }
+  for (std::uint64_t i = vectors * Vector::items + blockIdx.x * copy_threads + threadIdx.x;
+       i < length && goes_on(); i += gridDim.x * copy_threads) {
+    const Item items[1] = {from[i]};
+    examine(items, from[min(i + 1, length - 1)], i + 1 < length);
+    if (from != to) to[place(i)] = items[0];
   }
 }
+
+/// Compares the items of a word with their neighbours.
+template <class Word>
+struct CompareNeighbours {
+  static constexpr bool needs_next = true;
+  const BitRangeCodec<Word>& codec;
+  InputKind order;
+  bool is_strict;
+  volatile std::uint32_t& disproved;
+
+  template <int Items>
+  __device__ void operator()(const Word (&items)[Items], Word next, bool has_next) const {
+    bool failed = false;
+    Word key = compared_bits(codec, items[0]);
+#pragma unroll
+    for (int k = 1; k < Items; ++k) {
+      const Word following = compared_bits(codec, items[k]);
+      failed |= contradicts(order, is_strict, key, following);
+      key = following;
+    }
+    failed |= has_next && contradicts(order, is_strict, key, compared_bits(codec, next));
+    if (failed) disproved = 1;
+  }
+};
+
+struct CompareNothing {
+  static constexpr bool needs_next = false;
+  template <class Item, int Items>
+  __device__ void operator()(const Item (&)[Items], Item, bool) const {}
+};
 
 /// Copies the keys that are in order, or counts few distinct ones, as the sample says. The block that
 /// ends last lists the array if that was in vain.
@@ -151,7 +219,11 @@ __global__ void __launch_bounds__(copy_threads)
   if (sampled == InputKind::few_keys) {
     few::count(shared, arguments.keys_in, length, start->few_keys, disproved);
   } else {
-    copy_ordered_keys(arguments, sampled, length, disproved);
+    // Keys alone that agree in some bits only may not be exchanged either.
+    const bool is_strict = arguments.value_bytes != 0 || arguments.codec.ignored_bits != 0;
+    copy_items(
+        arguments.keys_in, arguments.keys_out, sampled, length, [&] { return disproved == 0; },
+        CompareNeighbours<Word>{arguments.codec, sampled, is_strict, disproved});
   }
   __threadfence();
   __syncthreads();
@@ -176,9 +248,11 @@ __global__ void __launch_bounds__(counting::fill_threads)
   const auto key_of = [&](unsigned int value) {
     return arguments.codec.decode(static_cast<Word>(table.sorted[value]));
   };
-  for (std::uint64_t tile = blockIdx.x; tile < counting::fill_tiles<Word>(length);
+  constexpr unsigned int vectors = 4;
+  for (std::uint64_t tile = blockIdx.x; tile < counting::fill_tiles<Word>(length, vectors);
        tile += gridDim.x) {
-    counting::fill_tile(tile, table.positions, table.used, key_of, arguments.keys_out, length);
+    counting::fill_tile(tile, vectors, table.positions, table.used, key_of, arguments.keys_out,
+                        length);
     __syncthreads();
   }
 }
@@ -191,18 +265,8 @@ __global__ void __launch_bounds__(copy_threads)
   wait_for_preceding_kernels();
   const InputKind order = start->sampled;
   if (order == InputKind::other || start->disproved != 0 || from == to) return;
-  for (std::uint64_t tile = blockIdx.x * copy_tile; tile < length; tile += gridDim.x * copy_tile) {
-    Value values[copy_items];
-    const std::uint64_t first = tile + threadIdx.x;
-#pragma unroll
-    for (int r = 0; r < copy_items; ++r)
-      values[r] = from[min(first + r * copy_threads, length - 1)];
-#pragma unroll
-    for (int r = 0; r < copy_items; ++r) {
-      const std::uint64_t i = first + r * copy_threads;
-      if (i < length) to[order == InputKind::ascending ? i : length - 1 - i] = values[r];
-    }
-  }
+  copy_items(
+      from, to, order, length, [] { return true; }, CompareNothing{});
 }
 
 }  // namespace
@@ -214,13 +278,13 @@ cudaError_t launch_array_start(const LaunchPlan& plan, const Arguments<Word>& ar
   cudaError_t status = launch(sample_order_kernel<Word, Tiles>, 1, sample_threads, 0, plan.stream,
                               LaunchOrder::after, arguments, lists, start, n);
   if (status != cudaSuccess || n < least_examined) return status;
-  const std::uint64_t tiles = (n - 1) / copy_tile + 1;
+  const std::uint64_t tiles = (n - 1) / copy_threads + 1;
   status = launch_resident(examine_keys_kernel<Word, Tiles>, plan, plan.order, tiles, no_limit,
                            copy_threads, 0, arguments, lists, start, n);
   if (status != cudaSuccess) return status;
   if (arguments.value_bytes == 0)
     return launch_resident(fill_few_keys_kernel<Word>, plan, plan.order,
-                           counting::fill_tiles<Word>(n), no_limit, counting::fill_threads, 0,
+                           counting::fill_tiles<Word>(n, 4), no_limit, counting::fill_threads, 0,
                            arguments, static_cast<const ArrayStart*>(start), n);
   const auto copy_values = [&]<class Value>(Value) {
     return launch_resident(copy_ordered_values_kernel<Value>, plan, plan.order, tiles, no_limit,

@@ -146,10 +146,10 @@ class ArrayCase {
   void check_pairs(Storage storage = Storage::arrays) {
     SCOPED_TRACE(trace_ + ", values of " + std::to_string(sizeof(Value)) + " bytes");
     std::vector<Value> values(keys_.size());
-    Random random(7);
-    for (Value& value : values)
+    for (std::size_t i = 0; i < values.size(); ++i)
       for (std::size_t b = 0; b < sizeof(Value); ++b)
-        reinterpret_cast<unsigned char*>(&value)[b] = static_cast<unsigned char>(random.next());
+        reinterpret_cast<unsigned char*>(&values[i])[b] =
+            static_cast<unsigned char>((i * 0x9e3779b97f4a7c15ULL >> (b % 8 * 8)) + b / 8);
     std::vector<Value> expected;
     for (const std::uint32_t i : order_of_) expected.push_back(values[i]);
     GuardedArray<Word> keys_in(keys_, stream_, lead_);
@@ -184,6 +184,26 @@ class ArrayCase {
       EXPECT_EQ(keys.selector, 1);
       EXPECT_EQ(both.selector, 1);
     }
+  }
+
+  /// With values of 8 bytes.
+  void check_in_place() {
+    SCOPED_TRACE(trace_ + ", in place");
+    std::vector<std::uint64_t> values(keys_.size());
+    std::iota(values.begin(), values.end(), std::uint64_t{0});
+    GuardedArray<Word> keys(keys_, stream_, lead_);
+    GuardedArray<std::uint64_t> both(values, stream_);
+    run([&](void* temporary, std::size_t& bytes) {
+      Key* const items = key(keys.data());
+      std::uint64_t* const moved = both.data();
+      return order_ == Order::ascending
+                 ? DeviceSort::SortPairs(temporary, bytes, items, items, moved, moved, size(),
+                                         begin_bit_, end_bit_, stream_)
+                 : DeviceSort::SortPairsDescending(temporary, bytes, items, items, moved, moved,
+                                                   size(), begin_bit_, end_bit_, stream_);
+    });
+    EXPECT_TRUE(keys.holds(sorted_));
+    EXPECT_TRUE(both.holds(std::vector<std::uint64_t>(order_of_.begin(), order_of_.end())));
   }
 
   template <class Position>
@@ -305,17 +325,25 @@ TYPED_TEST_SUITE(DeviceArraySortOfOrdered, UnsignedKeys);
 
 // Beyond the size from which arrays are examined.
 TYPED_TEST(DeviceArraySortOfOrdered, IsCopiedOrSorted) {
-  constexpr std::size_t n = (1 << 21) + 12345;
-  for (const Keys keys : {Keys::sorted, Keys::reverse, Keys::nearly, Keys::equal, Keys::few}) {
-    for (const Order order : {Order::ascending, Order::descending}) {
-      ArrayCase<TypeParam> sorted(keys, n, order);
+  for (const std::size_t n : {std::size_t{1} << 21, (std::size_t{1} << 21) + 12345}) {
+    for (const Keys keys : {Keys::sorted, Keys::reverse, Keys::nearly, Keys::few}) {
+      ArrayCase<TypeParam> sorted(keys, n,
+                                  keys == Keys::few ? Order::descending : Order::ascending);
       sorted.check_keys();
+      sorted.check_in_place();
       sorted.template check_pairs<std::uint32_t>();
-      sorted.template check_pairs<double>(Storage::double_buffers);
+      sorted.set_lead(1);
+      sorted.check_keys();
     }
   }
   // Keys that descend in all bits, but are equal in those compared.
-  ArrayCase<TypeParam>(Keys::reverse, n, Order::ascending, 24, 32).check_keys();
+  ArrayCase<TypeParam>(Keys::reverse, std::size_t{1} << 21, Order::ascending, 24, 32).check_keys();
+}
+
+TYPED_TEST(DeviceArraySortOfOrdered, InPlace) {
+  for (const std::size_t n : {1, 1000, 8192, 8193, 70'000, 700'000})
+    for (const Keys keys : {Keys::uniform, Keys::few, Keys::zipf, Keys::equal})
+      ArrayCase<TypeParam>(keys, n).check_in_place();
 }
 
 TEST(DeviceArraySortCall, RefusesWhatItCannotSort) {
