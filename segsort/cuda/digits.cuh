@@ -94,6 +94,8 @@ class Digits {
 
   /// True if keys need no encoding.
   [[nodiscard]] __device__ bool plain() const { return codec_.plain; }
+  /// True if keys whose compared bits agree are equal.
+  [[nodiscard]] __device__ bool compares_whole_keys() const { return codec_.ignored_bits == 0; }
   /// The compared bits of a key as a number.
   /// \tparam Plain  plain() is known to be true
   template <bool Plain = false>

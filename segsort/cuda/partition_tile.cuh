@@ -264,14 +264,24 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
     const std::uint32_t digit = digit_of(r);
     return lanes_of(__ballot_sync(full_warp, digit == from_lane(digit, 0))) >= least_heavy_lanes;
   };
+  // Whole keys that are equal may change places, so that an atomic addition each ranks keys alone.
+  const bool in_any_order = Shared::value_bytes == 0 && digits.compares_whole_keys();
+  const auto rank_in_order = [&]<bool HasHeavyHitter>() {
+#pragma unroll
+    for (int r = 0; r < items; ++r)
+      ranks.set(r, stable_rank_in_warp<HasHeavyHitter>(masks, counts, digit_of(r),
+                                                       is_item(first + 32 * r)));
+  };
   if (has_heavy_hitter(0) || has_heavy_hitter(items / 2)) {
+    rank_in_order.template operator()<true>();
+    if (in_any_order)
+      for (int b = thread % 32; b < most_buckets; b += 32) masks[b] = counts[b];
+  } else if (in_any_order) {
 #pragma unroll
     for (int r = 0; r < items; ++r)
-      ranks.set(r, stable_rank_in_warp<true>(masks, counts, digit_of(r), is_item(first + 32 * r)));
+      ranks.set(r, is_item(first + 32 * r) ? atomicAdd(&masks[digit_of(r)], 1) : 0);
   } else {
-#pragma unroll
-    for (int r = 0; r < items; ++r)
-      ranks.set(r, stable_rank_in_warp(masks, counts, digit_of(r), is_item(first + 32 * r)));
+    rank_in_order.template operator()<false>();
   }
   __syncthreads();
 
@@ -280,10 +290,16 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
   const auto pair_of = [&](int w) -> std::uint32_t& {
     return reinterpret_cast<std::uint32_t*>(shared.counts[w])[thread];
   };
+  const auto counts_of = [&](int w) -> std::uint32_t {
+    if (!in_any_order) return pair_of(w);
+    const std::uint32_t* const both =
+        reinterpret_cast<const std::uint32_t*>(shared.area) + w * most_buckets + 2 * thread;
+    return both[0] | both[1] << 16;
+  };
   if (in_tile.any()) {
     std::uint32_t sum = 0;
 #pragma unroll
-    for (int w = 0; w < Shared::warps; ++w) sum += pair_of(w);
+    for (int w = 0; w < Shared::warps; ++w) sum += counts_of(w);
     in_tile = {sum & 0xffff, sum >> 16};
   }
   const OfBuckets<std::uint32_t> starts = starts_of(in_tile, shared.warp_sums);
@@ -291,7 +307,7 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
     std::uint32_t sum = starts.first | starts.second << 16;
 #pragma unroll
     for (int w = 0; w < Shared::warps; ++w) {
-      const std::uint32_t count = pair_of(w);
+      const std::uint32_t count = counts_of(w);
       pair_of(w) = sum;
       sum += count;
     }
