@@ -85,10 +85,12 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// From 2^21 keys of 4 or 8 bytes on, a sample decides whether these are examined first: items in
 /// order or in reverse order are copied, and up to 512 distinct keys without values are counted.
 ///
-/// Temporary storage, n items: a copy of keys and values, n / 20 bytes and at most 36 MiB; with
-/// DoubleBuffers n / 3 bytes and at most 36 MiB. Keys of 1 or 2 bytes alone: 0.5 MiB. Values of
-/// other sizes and positions: two copies of n positions of 4 bytes (8 from 2^32 items on) in place
-/// of one of the values; positions alone also two copies of the keys.
+/// Temporary storage, n items: a copy of keys and values, n / 20 bytes and at most 36 MiB, e.g.
+/// 0.9 MiB for 2^20 keys of 4 bytes and 14 MiB for 2^24. (cub::DeviceRadixSort takes the copy, n / 9
+/// bytes and at most 29 MiB.) With DoubleBuffers and keys of 4 or 8 bytes n / 3 bytes and at most
+/// 36 MiB. Keys of 1 or 2 bytes alone: 1 MiB. Values of other sizes: two arrays of positions, of
+/// 4 bytes each (8 from 2^32 items on), in place of the copy of the values. Positions: one copy of
+/// them, and two of the keys.
 ///
 /// Complexity: one pass over the items for each factor of 256 to 512 in their number, at most one
 /// for each 4 bits of the key.

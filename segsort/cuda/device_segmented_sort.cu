@@ -36,8 +36,8 @@ SORTIE_EXTERN_LAUNCHES(std::uint64_t, 8);
 
 namespace {
 
-std::map<Policy, DeviceSort>& registered_policies() {
-  static std::map<Policy, DeviceSort> policies;
+std::map<Policy, RegisteredSort>& registered_policies() {
+  static std::map<Policy, RegisteredSort> policies;
   return policies;
 }
 
@@ -203,7 +203,7 @@ bool is_valid(const DeviceRequest& request) {
   return request.offset_bytes == 4 || request.offset_bytes == 8;
 }
 
-void register_policy(Policy policy, DeviceSort sort) {
+void register_policy(Policy policy, RegisteredSort sort) {
   registered_policies().emplace(policy, sort);
 }
 

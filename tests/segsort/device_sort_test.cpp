@@ -14,7 +14,6 @@
 
 #include "core/cuda/check.hpp"
 #include "core/random.hpp"
-#include "primitives/cuda/device_radix_sort.hpp"
 #include "primitives/key_codec.hpp"
 #include "tests/segsort/device_sort_case.hpp"
 
@@ -358,33 +357,28 @@ TEST(DeviceArraySortCall, RefusesWhatItCannotSort) {
             cudaErrorInvalidValue);
 }
 
-template <class Sort>
-std::size_t bytes_of_call(const Sort& sort) {
-  std::size_t bytes = 0;
-  check_cuda(sort(bytes));
-  return bytes;
-}
-
-TEST(DeviceArraySortCall, TemporaryStorageBesideCub) {
-  for (const int log_n : {16, 20, 24, 28, 30}) {
-    const std::int64_t n = std::int64_t{1} << log_n;
+TEST(DeviceArraySortCall, TemporaryStorageIsBounded) {
+  for (const int log_n : {0, 16, 20, 24, 28, 31}) {
+    const std::uint64_t n = std::uint64_t{1} << log_n;
     for (const int key_bytes : {1, 2, 4, 8}) {
-      for (const int value_bytes : {0, 4}) {
-        segsort::ArrayRequest request;
-        request.key_bytes = key_bytes;
-        request.end_bit = 8 * key_bytes;
-        request.value_bytes = static_cast<std::size_t>(value_bytes);
-        request.num_items = n;
-        const std::size_t ours = bytes_of_call([&](std::size_t& bytes) {
-          return segsort::sort_array_on_device(nullptr, bytes, request, nullptr);
-        });
-        const RadixArrays arrays;
-        const std::size_t cub = bytes_of_call([&](std::size_t& bytes) {
-          return device_radix_sort(nullptr, bytes, arrays, static_cast<std::uint64_t>(n), key_bytes,
-                                   value_bytes, 0, 8 * key_bytes, nullptr);
-        });
-        std::printf("2^%d, %d and %d bytes: temporary %zu, CUB %zu\n", log_n, key_bytes,
-                    value_bytes, ours, cub);
+      for (const int value_bytes : {0, 4, 8}) {
+        for (const bool is_scratch : {false, true}) {
+          segsort::ArrayRequest request;
+          request.key_bytes = key_bytes;
+          request.end_bit = 8 * key_bytes;
+          request.value_bytes = static_cast<std::size_t>(value_bytes);
+          request.input_is_scratch = is_scratch;
+          request.num_items = static_cast<std::int64_t>(n);
+          std::size_t bytes = 0;
+          check_cuda(segsort::sort_array_on_device(nullptr, bytes, request, nullptr));
+          const auto item_bytes = static_cast<std::uint64_t>(key_bytes + value_bytes);
+          const bool is_copied = !is_scratch || key_bytes < 4;
+          const std::uint64_t most = key_bytes < 4 && value_bytes == 0
+                                         ? std::uint64_t{1} << 20
+                                         : most_temporary_bytes(n, 1, is_copied ? item_bytes : 0);
+          EXPECT_LE(bytes, most) << n << " keys of " << key_bytes << " bytes, values of "
+                                 << value_bytes;
+        }
       }
     }
   }
