@@ -12,6 +12,10 @@
 namespace sortie::segsort {
 namespace {
 
+/// Fewer keys of 2 bytes, if CUB takes them as they are, are sorted sooner by its two passes than by
+/// counting: on an H100, 2^16 keys in 42 instead of 47 us, 2^18 in 48 instead of 41.
+constexpr std::uint64_t least_counted = 1 << 17;
+
 /// One sort in two phases: with null storage nothing is launched, and only its size is found. Before
 /// each launch what has been taken is compared with the size.
 class ArraySort {
@@ -112,7 +116,8 @@ class ArraySort {
   template <class Word>
   cudaError_t sort_narrow(const ArrayRequest& items) {
     const KeyCodec<Word> codec(items.kind, items.order);
-    if (items.value_bytes == 0 && items.end_bit - items.begin_bit == codec.bits) {
+    const bool is_short = sizeof(Word) == 2 && n() < least_counted && codec.is_identity();
+    if (items.value_bytes == 0 && items.end_bit - items.begin_bit == codec.bits && !is_short) {
       void* const storage = carver_.take<char>(counting::storage_bytes<Word>);
       return launch_if_it_fits([&] {
         DeviceLimits limits;
@@ -124,22 +129,24 @@ class ArraySort {
       });
     }
     RadixArrays arrays{items.keys_in, items.keys_out, items.values_in, items.values_out};
+    Word* encoded = nullptr;
     if (!codec.is_identity()) {
-      auto* const encoded = items.input_is_scratch
-                                ? const_cast<Word*>(static_cast<const Word*>(items.keys_in))
-                                : carver_.take<Word>(n());
+      encoded = items.input_is_scratch ? const_cast<Word*>(static_cast<const Word*>(items.keys_in))
+                                       : carver_.take<Word>(n());
       arrays.keys_in = encoded;
-      const cudaError_t status = launch_if_it_fits(
-          [&] { return recode(items.keys_in, encoded, n(), codec, false, stream_); });
-      if (status != cudaSuccess) return status;
     }
-    const cudaError_t status = with_storage([&](void* storage, std::size_t& bytes) {
-      return device_radix_sort(storage, bytes, arrays, n(), items.key_bytes,
-                               static_cast<int>(items.value_bytes), items.begin_bit, items.end_bit,
-                               stream_);
+    return with_storage([&](void* storage, std::size_t& bytes) {
+      const auto sort = [&] {
+        return device_radix_sort(storage, bytes, arrays, n(), items.key_bytes,
+                                 static_cast<int>(items.value_bytes), items.begin_bit,
+                                 items.end_bit, stream_);
+      };
+      if (storage == nullptr || encoded == nullptr) return sort();
+      cudaError_t status = recode(items.keys_in, encoded, n(), codec, false, stream_);
+      if (status == cudaSuccess) status = sort();
+      if (status != cudaSuccess) return status;
+      return recode(items.keys_out, items.keys_out, n(), codec, true, stream_);
     });
-    if (status != cudaSuccess || measures_ || codec.is_identity()) return status;
-    return recode(items.keys_out, items.keys_out, n(), codec, true, stream_);
   }
 
   /// Calls a two-phase sort with storage of its own.

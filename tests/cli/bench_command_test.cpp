@@ -115,8 +115,8 @@ TEST_F(BenchCommand, SortsOneArrayOverGpus) {
 }
 
 TEST_F(BenchCommand, SortsArraysOfOneDeviceBesideCub) {
-  std::vector<std::string> arguments = {"bench", "device-sort", "--items", "20K", "--items", "1K",
-                                        "--repeat", "1", "--json", "-"};
+  std::vector<std::string> arguments = {"bench", "device-sort", "--items", "20K",    "--items",
+                                        "1K",    "--repeat",    "1",       "--json", "-"};
   for (const char* const type : {"u8", "f16", "i32", "f64"})
     arguments.insert(arguments.end(), {"--type", type});
   for (const char* const values : {"none", "u32", "positions64"})

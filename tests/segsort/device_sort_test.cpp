@@ -243,7 +243,9 @@ class ArrayCase {
     ASSERT_GT(bytes, 0u);
     TemporaryStorage temporary(bytes, stream_);
     std::size_t too_few = bytes - 1;
-    EXPECT_EQ(sort(temporary.data(), too_few), cudaErrorInvalidValue);
+    if (size() != 0) {
+      EXPECT_EQ(sort(temporary.data(), too_few), cudaErrorInvalidValue);
+    }
     ASSERT_EQ(sort(temporary.data(), bytes), cudaSuccess);
     check_cuda(cudaStreamSynchronize(stream_));
     EXPECT_TRUE(temporary.is_guarded());

@@ -18,7 +18,6 @@
 #include "multisort/plan/moves.hpp"
 #include "multisort/plan/sampled_groups.hpp"
 #include "primitives/host/parallel.hpp"
-#include "sortie/device_segmented_sort.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::multisort {
@@ -94,7 +93,6 @@ class RadixSort {
     const std::optional<plan::Division> division = divide();
     histogram.stop();
     if (!division) {
-      if (is_array_) sort_array();
       for (std::size_t d = 0; d < devices(); ++d)
         if (hooks_.sorted) hooks_.sorted(d, 0, request_.chunks[d].size);
       return;
@@ -136,34 +134,7 @@ class RadixSort {
     return most;
   }
 
-  /// One device alone sorts evenly spread keys as one array, in place: no part of the array has to
-  /// be found for another device.
-  void sort_array() {
-    if (context_.report != nullptr) context_.report->set("imbalance", 0.0);
-    GroupPhase local(context_, group_, "local sort");
-    const CurrentDevice current = group_.current(0);
-    const cudaStream_t stream = group_.stream(0);
-    const DeviceChunk& chunk = request_.chunks.front();
-    segsort::DeviceRequest array;
-    array.key_type = request_.key_type;
-    array.value_bytes = request_.value_bytes;
-    array.keys_in = array.keys_out = chunk.keys;
-    array.values_in = array.values_out = chunk.values;
-    array.is_array = true;
-    array.num_items = static_cast<std::int64_t>(chunk.size);
-    array.num_segments = 1;
-    array.order = request_.options.order;
-    std::size_t bytes = 0;
-    check_cuda(segsort::sort_on_device(nullptr, bytes, array, stream));
-    if (context_.memory_budget != 0 && bytes > context_.memory_budget)
-      throw out_of_memory_error(fmt::format("the sort on CUDA device {}", group_.ordinal(0)), bytes,
-                                context_.memory_budget);
-    DeviceBuffer<std::byte> temporary(bytes, stream);
-    check_cuda(segsort::sort_on_device(temporary.data(), bytes, array, stream));
-    local.stop();
-  }
-
-  /// \return nothing if all keys are equal, or is_array_ is set
+  /// \return nothing if all keys are equal
   std::optional<plan::Division> divide() {
     const std::uint64_t share = items() / devices();
     // Narrow keys have exact borders.
@@ -172,7 +143,7 @@ class RadixSort {
     // Chunks that were copied in by parts have been counted by their first digit already.
     if (!narrow_ && !hooks_.copy_in && items() >= least_sampled) {
       std::optional<plan::Division> division = divide_by_sample(tolerance);
-      if (division || is_array_) return division;
+      if (division) return division;
     }
     partition_ = digits_.plan(tolerance);
     if (!partition_) return std::nullopt;
@@ -191,7 +162,6 @@ class RadixSort {
     problem.most_groups = most_groups;
     const std::optional<int> bits =
         plan::evenly_spread_bits(sample, problem, wide_digit_bits, preferred_group / 2);
-    is_array_ = bits && devices() == 1 && !hooks_.sorted;
     if (bits) digits_.set_first_digit(*bits);
     if (bits || sample.front().key == sample.back().key) return std::nullopt;
     const plan::SampledGroups groups = plan::groups_of_sample(sample, problem);
@@ -405,7 +375,6 @@ class RadixSort {
   const ChunkRequest& request_;
   const RadixSortHooks& hooks_;
   bool narrow_;
-  bool is_array_ = false;  ///< sort_array() sorts
   LeadingDigits digits_;
   std::optional<plan::RadixPartition> partition_;  ///< empty if the groups are those of a sample
   ItemExchange exchange_;
