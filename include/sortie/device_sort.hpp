@@ -78,9 +78,13 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// | keys | values | algorithm |
 /// |---|---|---|
 /// | 1 or 2 bytes, all bits | none | counting: one pass that reads the keys, one that writes them |
-/// | 1 or 2 bytes otherwise | 4 or 8 bytes | cub::DeviceRadixSort: one or two passes |
+/// | 2^17 or fewer of 2 bytes, unsigned, ascending | none | cub::DeviceRadixSort |
+/// | 1 or 2 bytes otherwise | none, 4 or 8 bytes | cub::DeviceRadixSort: one or two passes |
 /// | 4 or 8 bytes | none, 4 or 8 bytes | the partition of DeviceSegmentedSort for long segments |
 /// | any | other sizes | as for their positions, by which the values are then gathered |
+///
+/// CUB's order of signed and floating-point keys differs, and its code for descending order is other
+/// code, so that these are encoded before, and decoded after it: two passes over the keys.
 ///
 /// From 2^21 keys of 4 or 8 bytes on, a sample decides whether these are examined first: items in
 /// order or in reverse order are copied, and up to 512 distinct keys without values are counted.
@@ -91,6 +95,10 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// 36 MiB. Keys of 1 or 2 bytes alone: 1 MiB. Values of other sizes: two arrays of positions, of
 /// 4 bytes each (8 from 2^32 items on), in place of the copy of the values. Positions: one copy of
 /// them, and two of the keys.
+///
+/// CUB is faster for keys of 4 bytes whose distribution makes many equal ranges of them empty: on an
+/// H100, 2^28 of them, 1.6 times for a density of 1/x, and 1.3 times for keys that differ in their 16
+/// lowest bits only.
 ///
 /// Complexity: one pass over the items for each factor of 256 to 512 in their number, at most one
 /// for each 4 bits of the key.
