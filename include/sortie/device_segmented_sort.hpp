@@ -50,6 +50,11 @@ struct DeviceRequest {
   void* values_out = nullptr;
   /// The input buffers may be overwritten and serve as scratch (DoubleBuffer entry points).
   bool input_is_scratch = false;
+  /// The same of the values alone.
+  bool value_input_is_scratch = false;
+  /// One segment has all items: there are no offsets, and num_segments is 1. The order of the items
+  /// is examined first. The output may be the input: the items are then sorted in place.
+  bool is_array = false;
   std::int64_t num_items = 0;
   std::int64_t num_segments = 0;
   /// See DeviceSortOptions::d_num_segments.

@@ -28,17 +28,47 @@ cudaError_t cub_sort(void* temp, std::size_t& temp_bytes, RadixBuffers& buffers,
   return status;
 }
 
+template <class Key, class Value>
+cudaError_t cub_sort(void* temp, std::size_t& temp_bytes, const RadixArrays& arrays,
+                     std::uint64_t n, int begin_bit, int end_bit, cudaStream_t stream) {
+  const auto* const keys_in = static_cast<const Key*>(arrays.keys_in);
+  auto* const keys_out = static_cast<Key*>(arrays.keys_out);
+  if constexpr (!has_values<Value>) {
+    return cub::DeviceRadixSort::SortKeys(temp, temp_bytes, keys_in, keys_out, n, begin_bit,
+                                          end_bit, stream);
+  } else {
+    return cub::DeviceRadixSort::SortPairs(
+        temp, temp_bytes, keys_in, keys_out, static_cast<const Value*>(arrays.values_in),
+        static_cast<Value*>(arrays.values_out), n, begin_bit, end_bit, stream);
+  }
+}
+
+/// Buffers: RadixBuffers or const RadixArrays.
+template <class Buffers>
+cudaError_t sort_with_types(void* temp, std::size_t& temp_bytes, Buffers& buffers, std::uint64_t n,
+                            int key_bytes, int value_bytes, int begin_bit, int end_bit,
+                            cudaStream_t stream) {
+  return with_key_word(key_bytes, [&]<class Key>(Key) {
+    return with_value_bytes(value_bytes, [&]<class Value>(Value) {
+      return cub_sort<Key, Value>(temp, temp_bytes, buffers, n, begin_bit, end_bit, stream);
+    });
+  });
+}
+
 }  // namespace
 
 cudaError_t device_radix_sort(void* temp_storage, std::size_t& temp_storage_bytes,
                               RadixBuffers& buffers, std::uint64_t n, int key_bytes,
                               int value_bytes, int begin_bit, int end_bit, cudaStream_t stream) {
-  return with_key_word(key_bytes, [&]<class Key>(Key) {
-    return with_value_bytes(value_bytes, [&]<class Value>(Value) {
-      return cub_sort<Key, Value>(temp_storage, temp_storage_bytes, buffers, n, begin_bit, end_bit,
-                                  stream);
-    });
-  });
+  return sort_with_types(temp_storage, temp_storage_bytes, buffers, n, key_bytes, value_bytes,
+                         begin_bit, end_bit, stream);
+}
+
+cudaError_t device_radix_sort(void* temp_storage, std::size_t& temp_storage_bytes,
+                              const RadixArrays& arrays, std::uint64_t n, int key_bytes,
+                              int value_bytes, int begin_bit, int end_bit, cudaStream_t stream) {
+  return sort_with_types(temp_storage, temp_storage_bytes, arrays, n, key_bytes, value_bytes,
+                         begin_bit, end_bit, stream);
 }
 
 }  // namespace sortie

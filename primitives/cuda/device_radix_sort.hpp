@@ -33,4 +33,15 @@ cudaError_t device_radix_sort(void* temp_storage, std::size_t& temp_storage_byte
                               RadixBuffers& buffers, std::uint64_t n, int key_bytes,
                               int value_bytes, int begin_bit, int end_bit, cudaStream_t stream);
 
+/// The same from const arrays to others: the temporary storage also holds a copy of the items.
+struct RadixArrays {
+  const void* keys_in = nullptr;
+  void* keys_out = nullptr;
+  const void* values_in = nullptr;
+  void* values_out = nullptr;
+};
+cudaError_t device_radix_sort(void* temp_storage, std::size_t& temp_storage_bytes,
+                              const RadixArrays& arrays, std::uint64_t n, int key_bytes,
+                              int value_bytes, int begin_bit, int end_bit, cudaStream_t stream);
+
 }  // namespace sortie

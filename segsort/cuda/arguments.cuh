@@ -155,8 +155,9 @@ struct Scratch {
 template <class Word>
 Arguments<Word> arguments_of(const DeviceRequest& request, Scratch scratch,
                              std::int64_t first_segment, std::int64_t segments) {
-  if (request.input_is_scratch)
-    scratch = {const_cast<void*>(request.keys_in), const_cast<void*>(request.values_in)};
+  if (request.input_is_scratch) scratch.keys = const_cast<void*>(request.keys_in);
+  if (request.input_is_scratch || request.value_input_is_scratch)
+    scratch.values = const_cast<void*>(request.values_in);
   const auto offsets = [&](const void* all) {
     return DeviceOffsets{static_cast<const char*>(all) + first_segment * request.offset_bytes,
                          request.offset_bytes == 8};

@@ -19,12 +19,12 @@ struct SegmentRange {
 [[nodiscard]] bool is_valid(const DeviceRequest& request);
 
 /// A two-phase sort with the conventions of sort_on_device().
-using DeviceSort = cudaError_t (*)(void* temp_storage, std::size_t& temp_storage_bytes,
-                                   const DeviceRequest& request, cudaStream_t stream);
+using RegisteredSort = cudaError_t (*)(void* temp_storage, std::size_t& temp_storage_bytes,
+                                       const DeviceRequest& request, cudaStream_t stream);
 
 /// Makes sort_on_device() call `sort` for requests with this policy. A second registration of the
 /// same policy is ignored. Not thread-safe. \pre policy != Policy::tuned
-void register_policy(Policy policy, DeviceSort sort);
+void register_policy(Policy policy, RegisteredSort sort);
 
 /// Makes Policy::tuned choose its kernels as on a GPU that has at most `bytes` of shared memory per
 /// block; 0: as the GPU has. For tests of GPUs with less shared memory. Must not change between the

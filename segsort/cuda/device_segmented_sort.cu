@@ -8,6 +8,7 @@
 #include "core/cuda/device_pool.hpp"
 #include "segsort/cuda/device_request.hpp"
 #include "segsort/cuda/launch_partitions.cuh"
+#include "segsort/cuda/ordered_input.cuh"
 
 namespace sortie::segsort {
 
@@ -35,8 +36,8 @@ SORTIE_EXTERN_LAUNCHES(std::uint64_t, 8);
 
 namespace {
 
-std::map<Policy, DeviceSort>& registered_policies() {
-  static std::map<Policy, DeviceSort> policies;
+std::map<Policy, RegisteredSort>& registered_policies() {
+  static std::map<Policy, RegisteredSort> policies;
   return policies;
 }
 
@@ -46,6 +47,7 @@ template <class Tiles>
 struct TemporaryStorage {
   WorkLists lists{};
   Scratch scratch;
+  ArrayStart* array = nullptr;  ///< set if one segment has all items
   std::size_t bytes = 0;
 
   TemporaryStorage(void* base, const DeviceRequest& request) {
@@ -55,11 +57,12 @@ struct TemporaryStorage {
     const std::uint64_t key_bytes = static_cast<std::uint64_t>(key_bits(request.key_type)) / 8;
     StorageCarver carver(base);
     const auto take_scratch = [&] {
-      if (request.input_is_scratch) return;
-      scratch.keys = carver.take<char>(items * key_bytes);
-      scratch.values = carver.take<char>(items * static_cast<std::uint64_t>(request.value_bytes));
+      if (!request.input_is_scratch) scratch.keys = carver.take<char>(items * key_bytes);
+      if (!request.input_is_scratch && !request.value_input_is_scratch)
+        scratch.values = carver.take<char>(items * static_cast<std::uint64_t>(request.value_bytes));
     };
-    if (Tiles::has_small_sort && items <= most_items_of_small_sort) {
+    if (request.is_array) array = carver.take<ArrayStart>(1);
+    if (!request.is_array && Tiles::has_small_sort && items <= most_items_of_small_sort) {
       // No lists; scratch only if a segment can exceed the tile.
       if (items > longest_of_small_tile) take_scratch();
       bytes = std::max<std::size_t>(carver.used(), 1);  // a null pointer would query the size again
@@ -68,7 +71,9 @@ struct TemporaryStorage {
     lists.counters = carver.take<Counters>(1);
     for (int pair = 0; pair < long_classes / 2; ++pair) {
       const std::uint64_t shortest = shortest_of_long_class<Tiles>(2 * pair);
-      const std::uint64_t capacity = shortest == 0 ? 0 : std::min(segments, items / shortest);
+      const std::uint64_t capacity = request.is_array ? 1
+                                     : shortest == 0  ? 0
+                                                      : std::min(segments, items / shortest);
       lists.capacity[pair] = static_cast<std::uint32_t>(capacity);
       lists.segments[pair] = carver.take<std::uint32_t>(capacity);
     }
@@ -82,7 +87,8 @@ struct TemporaryStorage {
       lists.parts = carver.take<Part>(tiles);
       take_scratch();
     }
-    const std::uint64_t shared_parts = items / (longest_single_block_partition + 1);
+    const std::uint64_t shared_parts =
+        most_shared_parts(items, request.is_array, Tiles::longest_group);
     if (shared_parts != 0) {
       for (SharedPart*& list : lists.shared_parts) list = carver.take<SharedPart>(shared_parts);
       lists.histograms = carver.take<std::uint64_t>(
@@ -100,12 +106,14 @@ struct TemporaryStorage {
   }
 };
 
-/// Launches all kernels of a sort. \pre the counters are zeroed, if there are lists
+/// Launches all kernels of a sort. \pre the counters are zeroed, if there are lists and no array
 template <class Tiles, class Word, int ValueBytes>
 cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments,
-                        const WorkLists& lists) {
+                        const WorkLists& lists, ArrayStart* array) {
   if (lists.counters == nullptr) return launch_small_sort<Word, ValueBytes>(plan, arguments);
-  cudaError_t status = launch_short<Tiles, Word, ValueBytes>(plan, arguments, lists);
+  cudaError_t status = plan.is_array
+                           ? launch_array_start(plan, arguments, WorkListsOf<Tiles>{lists}, array)
+                           : launch_short<Tiles, Word, ValueBytes>(plan, arguments, lists);
   if (status == cudaSuccess)
     status = launch_partitions<Tiles, Word, ValueBytes>(plan, arguments, lists);
   if (status != cudaSuccess) return status;
@@ -140,14 +148,22 @@ cudaError_t sort_in_tiles(void* temp_storage, std::size_t& temp_storage_bytes,
   for (std::int64_t first = 0; first < request.num_segments; first += segments_per_pass) {
     const std::int64_t segments = std::min(segments_per_pass, request.num_segments - first);
     const LaunchPlan plan{
-        static_cast<std::uint64_t>(request.num_items), static_cast<std::uint64_t>(segments), limits,
-        stream, limits.has_dependent_launch ? LaunchOrder::overlapping : LaunchOrder::after};
-    if (storage.lists.counters != nullptr)
+        static_cast<std::uint64_t>(request.num_items),
+        static_cast<std::uint64_t>(segments),
+        limits,
+        stream,
+        limits.has_dependent_launch ? LaunchOrder::overlapping : LaunchOrder::after,
+        request.is_array};
+    if (storage.lists.counters != nullptr && !plan.is_array)
       status = cudaMemsetAsync(storage.lists.counters, 0, sizeof(Counters), stream);
     if (status != cudaSuccess) return status;
     status = with_widths(request, [&]<class Word, int ValueBytes>() {
-      return launch_sort<Tiles, Word, ValueBytes>(
-          plan, arguments_of<Word>(request, storage.scratch, first, segments), storage.lists);
+      Arguments<Word> arguments = arguments_of<Word>(request, storage.scratch, first, segments);
+      if (plan.is_array) {
+        arguments.begin_offsets = {&storage.array->begin, true};
+        arguments.end_offsets = {&storage.array->end, true};
+      }
+      return launch_sort<Tiles, Word, ValueBytes>(plan, arguments, storage.lists, storage.array);
     });
     if (status != cudaSuccess) return status;
   }
@@ -181,13 +197,13 @@ bool is_valid(const DeviceRequest& request) {
   if (bits != 32 && bits != 64) return false;
   if (request.num_items < 0 || request.num_segments < 0) return false;
   if (request.begin_bit < 0 || request.begin_bit > end_bit || end_bit > bits) return false;
-  if (!all_bits && (!is_unsigned || request.ranges != nullptr)) return false;
+  if (!all_bits && ((!is_unsigned && !request.is_array) || request.ranges != nullptr)) return false;
   if (request.value_bytes != 0 && request.value_bytes != 4 && request.value_bytes != 8)
     return false;
   return request.offset_bytes == 4 || request.offset_bytes == 8;
 }
 
-void register_policy(Policy policy, DeviceSort sort) {
+void register_policy(Policy policy, RegisteredSort sort) {
   registered_policies().emplace(policy, sort);
 }
 

@@ -29,6 +29,13 @@ __device__ inline std::uint32_t columns_of_task(std::uint32_t chunks) {
   return chunks > 256 ? 8 : 32;
 }
 
+/// Most parts that the whole grid partitions together: of an array, all that exceeds a tile.
+constexpr std::uint64_t most_shared_parts(std::uint64_t items, bool is_array,
+                                          std::uint64_t longest_group) {
+  const std::uint64_t parts = items / (longest_single_block_partition + 1);
+  return parts == 0 && is_array && items > longest_group ? 1 : parts;
+}
+
 /// Rows of histograms that a sort of `items` items with `parts` long segments needs.
 template <class Tiles = LargeTiles>
 constexpr std::uint64_t most_histogram_rows(std::uint64_t items, std::uint64_t parts) {

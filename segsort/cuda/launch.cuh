@@ -43,6 +43,7 @@ struct LaunchPlan {
   DeviceLimits limits;
   cudaStream_t stream;
   LaunchOrder order = LaunchOrder::after;  ///< of all kernels but the first
+  bool is_array = false;                   ///< one segment has all items
 
   /// Most segments of at least `shortest` items.
   [[nodiscard]] std::uint64_t most_segments_from(std::uint64_t shortest) const {
@@ -97,7 +98,13 @@ cudaError_t launch_teams(const LaunchPlan& plan, const Arguments<Word>& argument
                 : 0)...});
     }
     (all_classes);
-    if (wanted == 0) return cudaSuccess;
+    constexpr bool has_groups = []<int... Class>(std::integer_sequence<int, Class...>) {
+      return (
+          (warps_of_block<Word>(Class) == BlockWarps && group_class_of(Class) != group_classes) ||
+          ...);
+    }
+    (all_classes);
+    if (wanted == 0 || (plan.is_array && !has_groups)) return cudaSuccess;
     const std::uint64_t most =
         std::max(plan.most_segments_from(shortest_of_block_class(0)), lists.group_capacity);
     const std::size_t bytes = std::min(wanted, static_cast<std::size_t>(plan.limits.shared_bytes));

@@ -16,7 +16,7 @@ template <class Tiles, class Word, int ValueBytes>
 cudaError_t launch_partitions(const LaunchPlan& plan, const Arguments<Word>& arguments,
                               const WorkLists& lists) {
   const WorkListsOf<Tiles> limited{lists};
-  if (plan.most_segments_from(longest_single_block_partition + 1) != 0) {
+  if (most_shared_parts(plan.num_items, plan.is_array, Tiles::longest_group) != 0) {
     constexpr PartitionShape shape = Tiles::template grid_shape<Word, ValueBytes>;
     using Shared = GridShared<Word, ValueBytes, Tiles>;
     const cudaError_t status =

@@ -108,14 +108,16 @@ __device__ inline Buffer other_buffer(Buffer from) {
 template <class Word>
 __device__ Part part_of(const Arguments<Word>& arguments, std::uint32_t segment) {
   const SegmentExtent found = extent(arguments, segment);
+  // An array that is sorted in place: the first pass moves its items to the scratch buffer.
+  const Buffer buffer = arguments.keys_in == arguments.keys_out ? Buffer::output : Buffer::input;
   if (arguments.ranges != nullptr) {
     const SegmentRange range = arguments.ranges[segment];
-    return {found.begin, found.length, range.least, range.greatest - range.least, Buffer::input, 0};
+    return {found.begin, found.length, range.least, range.greatest - range.least, buffer, 0};
   }
   constexpr int bits = static_cast<int>(sizeof(Word)) * 8;
   const int compared = bits - arguments.codec.ignored_bits;
   const std::uint64_t span = compared == 0 ? 0 : ~std::uint64_t{0} >> (64 - compared);
-  return {found.begin, found.length, 0, span, Buffer::input, 0};
+  return {found.begin, found.length, 0, span, buffer, 0};
 }
 
 /// Whether the buckets divide the keys well enough to move the items. Otherwise narrows the range

@@ -160,14 +160,24 @@ __device__ __forceinline__ OfBuckets<std::uint32_t> count_digits(
       for (int r = 0; r < Shared::items; ++r) current[r] = loaded[r];
       load(tile + Shared::tile);  // overlaps with counting this tile
       const int rest = static_cast<int>(min(length - tile, std::uint64_t{Shared::tile})) - thread;
+      // Run-length aggregates atomics: additions to one counter wait for each other.
+      std::uint32_t digit = 0;
+      std::uint32_t run = 0;
 #pragma unroll
       for (int r = 0; r < Shared::items; ++r) {
         if (r * Shared::threads >= rest) continue;
         const Word compared = digits.compared(current[r]);
         least = min(least, compared);
         greatest = max(greatest, compared);
-        atomicAdd(&own[digits.of_compared(compared)], 1);
+        const std::uint32_t next = digits.of_compared(compared);
+        if (next != digit && run != 0) {
+          atomicAdd(&own[digit], run);
+          run = 0;
+        }
+        digit = next;
+        ++run;
       }
+      if (run != 0) atomicAdd(&own[digit], run);
     }
   }
   least = min_in_warp(least);
@@ -208,6 +218,9 @@ __device__ __forceinline__ Shared& shared_memory() {
   return *reinterpret_cast<Shared*>(dynamic_shared_memory());
 }
 
+/// Lanes of a warp with items of one bucket from which on the bucket is treated as frequent.
+inline constexpr std::uint32_t least_heavy_lanes = 6;
+
 /// Moves a tile of `length` items from index `begin` on to their buckets, stably, as set by
 /// set_pass() and shared.places; advances shared.places. The items are first brought into the order
 /// of their buckets in shared memory, so that the items of a bucket are written contiguously. With
@@ -243,11 +256,32 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
   std::uint32_t* const masks = shared.masks_of_warp();
   std::uint16_t* const counts = shared.counts[warp];
   const Digits<Word> digits = shared.digits;
+  const auto digit_of = [&](int r) -> std::uint32_t {
+    return is_item(first + 32 * r) ? digits.template of<IsPlain>(keys[r]) : 0;
+  };
+  // Items of one bucket wait for each other when they are ranked, unless it is known to be frequent.
+  const auto has_heavy_hitter = [&](int r) {
+    const std::uint32_t digit = digit_of(r);
+    return lanes_of(__ballot_sync(full_warp, digit == from_lane(digit, 0))) >= least_heavy_lanes;
+  };
+  // Whole keys that are equal may change places, so that an atomic addition each ranks keys alone.
+  const bool in_any_order = Shared::value_bytes == 0 && digits.compares_whole_keys();
+  const auto rank_in_order = [&]<bool HasHeavyHitter>() {
 #pragma unroll
-  for (int r = 0; r < items; ++r) {
-    const bool valid = is_item(first + 32 * r);
-    const std::uint32_t digit = valid ? digits.template of<IsPlain>(keys[r]) : 0;
-    ranks.set(r, stable_rank_in_warp(masks, counts, digit, valid));
+    for (int r = 0; r < items; ++r)
+      ranks.set(r, stable_rank_in_warp<HasHeavyHitter>(masks, counts, digit_of(r),
+                                                       is_item(first + 32 * r)));
+  };
+  if (has_heavy_hitter(0) || has_heavy_hitter(items / 2)) {
+    rank_in_order.template operator()<true>();
+    if (in_any_order)
+      for (int b = thread % 32; b < most_buckets; b += 32) masks[b] = counts[b];
+  } else if (in_any_order) {
+#pragma unroll
+    for (int r = 0; r < items; ++r)
+      ranks.set(r, is_item(first + 32 * r) ? atomicAdd(&masks[digit_of(r)], 1) : 0);
+  } else {
+    rank_in_order.template operator()<false>();
   }
   __syncthreads();
 
@@ -256,10 +290,16 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
   const auto pair_of = [&](int w) -> std::uint32_t& {
     return reinterpret_cast<std::uint32_t*>(shared.counts[w])[thread];
   };
+  const auto counts_of = [&](int w) -> std::uint32_t {
+    if (!in_any_order) return pair_of(w);
+    const std::uint32_t* const both =
+        reinterpret_cast<const std::uint32_t*>(shared.area) + w * most_buckets + 2 * thread;
+    return both[0] | both[1] << 16;
+  };
   if (in_tile.any()) {
     std::uint32_t sum = 0;
 #pragma unroll
-    for (int w = 0; w < Shared::warps; ++w) sum += pair_of(w);
+    for (int w = 0; w < Shared::warps; ++w) sum += counts_of(w);
     in_tile = {sum & 0xffff, sum >> 16};
   }
   const OfBuckets<std::uint32_t> starts = starts_of(in_tile, shared.warp_sums);
@@ -267,7 +307,7 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
     std::uint32_t sum = starts.first | starts.second << 16;
 #pragma unroll
     for (int w = 0; w < Shared::warps; ++w) {
-      const std::uint32_t count = pair_of(w);
+      const std::uint32_t count = counts_of(w);
       pair_of(w) = sum;
       sum += count;
     }

@@ -114,6 +114,29 @@ TEST_F(BenchCommand, SortsOneArrayOverGpus) {
   }
 }
 
+TEST_F(BenchCommand, SortsArraysOfOneDeviceBesideCub) {
+  std::vector<std::string> arguments = {"bench", "device-sort", "--items", "20K",    "--items",
+                                        "1K",    "--repeat",    "1",       "--json", "-"};
+  for (const char* const type : {"u8", "f16", "i32", "f64"})
+    arguments.insert(arguments.end(), {"--type", type});
+  for (const char* const values : {"none", "u32", "positions64"})
+    arguments.insert(arguments.end(), {"--values", values});
+  for (const char* const keys : {"uniform", "few:3", "high-bits"})
+    arguments.insert(arguments.end(), {"--keys", keys});
+  const Result result = run(arguments);
+  if (backend() != Backend::cuda) {
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.err, testing::HasSubstr("found the host backend, expected CUDA"));
+    return;
+  }
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const auto report = nlohmann::json::parse(result.out);
+  EXPECT_EQ(report["rows"].size(), 4 * 3 * 3 * 2 * 3u);
+  for (const auto& row : report["rows"]) EXPECT_TRUE(row["agrees"]) << row;
+  arguments.insert(arguments.end(), {"--values", "u16"});
+  EXPECT_EQ(run(arguments).exit_code, 2);
+}
+
 TEST_F(BenchCommand, HostToHostTimesAreComparedWithCubPlusCopies) {
   if (backend() != Backend::cuda) GTEST_SKIP() << "no GPU";
   const Result result =

@@ -30,6 +30,7 @@ TEST_F(Usage, HelpAndVersionGoToStandardOutputEverywhere) {
                                                         {"completion"},
                                                         {"bench"},
                                                         {"bench", "segsort"},
+                                                        {"bench", "device-sort"},
                                                         {"bench", "query"},
                                                         {"bench", "tune"}};
   for (auto place : places) {

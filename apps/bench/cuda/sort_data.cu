@@ -49,6 +49,14 @@ class NumberDraw {
         const int bits = min(width_, static_cast<int>(parameter_));
         return bits == 0 ? 0 : random.next() >> (64 - bits);
       }
+      case SortCase::Kind::high_bits: {
+        const int bits = min(width_, static_cast<int>(parameter_));
+        return bits == 0 ? 0 : random.next() >> (64 - bits) << (width_ - bits);
+      }
+      case SortCase::Kind::few: {
+        const auto keys = max(std::uint64_t{1}, static_cast<std::uint64_t>(parameter_));
+        return Random(seed_ + 1 + random.next() % keys).next() >> (64 - width_);
+      }
       case SortCase::Kind::equal:
         return 0x1234567890abcdefULL >> (64 - width_);
       case SortCase::Kind::shared_digit: {
@@ -137,28 +145,48 @@ __global__ void __launch_bounds__(block_threads)
   }
 }
 
+template <class Word>
+__global__ void __launch_bounds__(block_threads)
+    take_positions_kernel(SortRange range, const Word* keys, int position_bytes) {
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * block_threads;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x; i < range.size;
+       i += stride)
+    static_cast<Word*>(range.keys)[i] = keys[value_of(range, position_bytes, i)];
+}
+
 }  // namespace
 
-void fill_range(const SortRange& range, const SortCase& sort_case, std::uint64_t items, KeyType key,
-                int value_bytes, std::uint64_t seed, cudaStream_t stream) {
-  if (range.size == 0) return;
-  with_key_word(key_bytes(key), [&](auto word) {
+void take_positions(const SortRange& range, const void* keys, const KeyFormat& key,
+                    int position_bytes, cudaStream_t stream) {
+  with_key_word(key.bytes, [&](auto word) {
     using Word = decltype(word);
-    fill_kernel<Word><<<blocks_for(range.size), block_threads, 0, stream>>>(
-        range, NumberDraw(sort_case, items, static_cast<int>(8 * sizeof(Word)), seed),
-        KeyCodec<Word>(kind_of(key), Order::ascending), value_bytes);
+    take_positions_kernel<Word><<<blocks_for(range.size), block_threads, 0, stream>>>(
+        range, static_cast<const Word*>(keys), position_bytes);
   });
   check_cuda(cudaGetLastError());
 }
 
-RangeCheck check_range(const SortRange& range, KeyType key, int value_bytes, cudaStream_t stream) {
+void fill_range(const SortRange& range, const SortCase& sort_case, std::uint64_t items,
+                const KeyFormat& key, int value_bytes, std::uint64_t seed, cudaStream_t stream) {
+  if (range.size == 0) return;
+  with_key_word(key.bytes, [&](auto word) {
+    using Word = decltype(word);
+    fill_kernel<Word><<<blocks_for(range.size), block_threads, 0, stream>>>(
+        range, NumberDraw(sort_case, items, static_cast<int>(8 * sizeof(Word)), seed),
+        KeyCodec<Word>(key.kind, Order::ascending), value_bytes);
+  });
+  check_cuda(cudaGetLastError());
+}
+
+RangeCheck check_range(const SortRange& range, const KeyFormat& key, int value_bytes,
+                       cudaStream_t stream) {
   constexpr std::size_t numbers = 5;
   DeviceBuffer<unsigned long long> counts(numbers, stream);
   check_cuda(cudaMemsetAsync(counts.data(), 0, counts.bytes(), stream));
-  with_key_word(key_bytes(key), [&](auto word) {
+  with_key_word(key.bytes, [&](auto word) {
     using Word = decltype(word);
     check_kernel<Word><<<blocks_for(range.size), block_threads, 0, stream>>>(
-        range, KeyCodec<Word>(kind_of(key), Order::ascending), value_bytes, counts.data());
+        range, KeyCodec<Word>(key.kind, Order::ascending), value_bytes, counts.data());
   });
   check_cuda(cudaGetLastError());
   std::array<unsigned long long, numbers> found{};

@@ -19,9 +19,18 @@ struct SortRange {
   std::uint64_t size = 0;
 };
 
+/// Width and order of the bits of keys.
+struct KeyFormat {
+  int bytes;
+  KeyKind kind;
+
+  KeyFormat(int bytes_of_key, KeyKind kind_of_key) : bytes(bytes_of_key), kind(kind_of_key) {}
+  KeyFormat(KeyType type) : KeyFormat(key_bytes(type), kind_of(type)) {}
+};
+
 /// Writes keys, and the index of each item as its value.
-void fill_range(const SortRange& range, const SortCase& sort_case, std::uint64_t items, KeyType key,
-                int value_bytes, std::uint64_t seed, cudaStream_t stream);
+void fill_range(const SortRange& range, const SortCase& sort_case, std::uint64_t items,
+                const KeyFormat& key, int value_bytes, std::uint64_t seed, cudaStream_t stream);
 
 struct RangeCheck {
   std::uint64_t checksum = 0;      ///< sum of a hash of each pair
@@ -32,7 +41,11 @@ struct RangeCheck {
 };
 
 /// Checks a range. Waits for the stream.
-[[nodiscard]] RangeCheck check_range(const SortRange& range, KeyType key, int value_bytes,
+[[nodiscard]] RangeCheck check_range(const SortRange& range, const KeyFormat& key, int value_bytes,
                                      cudaStream_t stream);
+
+/// Writes the keys at the positions in range.values to range.keys.
+void take_positions(const SortRange& range, const void* keys, const KeyFormat& key,
+                    int position_bytes, cudaStream_t stream);
 
 }  // namespace sortie::bench

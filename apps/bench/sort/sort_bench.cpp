@@ -28,6 +28,8 @@ constexpr std::array forms = {Form{"uniform", Kind::uniform, false, 0},
                               Form{"reverse", Kind::reverse, false, 0},
                               Form{"nearly", Kind::nearly, true, 16},
                               Form{"entropy", Kind::entropy, true, 16},
+                              Form{"high-bits", Kind::high_bits, true, 8},
+                              Form{"few", Kind::few, true, 100},
                               Form{"equal", Kind::equal, false, 0},
                               Form{"shared-digit", Kind::shared_digit, false, 0}};
 
@@ -46,10 +48,12 @@ SortCase parse_sort_case(const std::string& text) {
       return parsed;
     break;
   }
-  throw Error(ErrorKind::usage,
-              fmt::format("case: found {}, expected uniform, normal[:DEVIATION], zipf[:EXPONENT], "
-                          "sorted, reverse, nearly[:PLACES], entropy[:BITS], equal or shared-digit",
-                          sortie::quoted(text)));
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("case: found {}, expected uniform, normal[:DEVIATION], zipf[:EXPONENT], "
+                  "sorted, reverse, nearly[:PLACES], entropy[:BITS], high-bits[:BITS], few[:KEYS], "
+                  "equal or shared-digit",
+                  sortie::quoted(text)));
 }
 
 std::vector<std::string> usual_sort_cases() {

@@ -21,8 +21,10 @@ struct SortCase {
     zipf,    ///< exponent `parameter`
     sorted,
     reverse,
-    nearly,   ///< distances of keys from their sorted positions: deviation `parameter`
-    entropy,  ///< `parameter` low bits are uniform
+    nearly,     ///< distances of keys from their sorted positions: deviation `parameter`
+    entropy,    ///< `parameter` low bits are uniform
+    high_bits,  ///< `parameter` high bits are uniform
+    few,        ///< `parameter` distinct keys that differ in all their bits
     equal,
     shared_digit,  ///< 0x00AA.... and 0x01AA....: two buckets with the same second digit
   };

@@ -92,8 +92,8 @@ Command add_bench_sort_command(CLI::App& bench_parser) {
                      "Only this algorithm (may be repeated; default: all)");
   parser->add_option("--case", options->cases,
                      "Only this case (may be repeated): uniform, normal[:DEVIATION], "
-                     "zipf[:EXPONENT], sorted, reverse, nearly[:PLACES], entropy[:BITS], equal or "
-                     "shared-digit");
+                     "zipf[:EXPONENT], sorted, reverse, nearly[:PLACES], entropy[:BITS], "
+                     "high-bits[:BITS], few[:KEYS], equal or shared-digit");
   parser
       ->add_option("--transport", options->transport, "On CUDA, between GPUs: auto, peer or staged")
       ->capture_default_str();

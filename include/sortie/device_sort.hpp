@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "sortie/device_segmented_sort.hpp"
+#include "sortie/export.hpp"
+#include "sortie/key_types.hpp"
+
+// Of cuda_fp16.h and cuda_bf16.h, which only users of these keys need.
+struct __half;
+struct __nv_bfloat16;
+
+namespace sortie {
+
+/// Key types of DeviceSort: those of sort(), and bool, __half and __nv_bfloat16.
+template <class Key>
+concept DeviceSortKey = SortKey<Key> || std::same_as<Key, bool> || std::same_as<Key, __half> ||
+    std::same_as<Key, __nv_bfloat16>;
+
+namespace segsort {
+
+/// One sort of an array on device memory, type-erased.
+struct ArrayRequest {
+  int key_bytes = 4;  ///< 1, 2, 4 or 8
+  KeyKind kind = KeyKind::unsigned_integer;
+  Order order = Order::ascending;
+  int begin_bit = 0;
+  int end_bit = 0;
+  const void* keys_in = nullptr;
+  void* keys_out = nullptr;
+  /// Values, in and out. Without `values_in`, the values are the positions of the keys, and keys_out
+  /// is not used.
+  const void* values_in = nullptr;
+  void* values_out = nullptr;
+  std::size_t value_bytes = 0;  ///< 0: keys alone; of positions 4 or 8
+  bool are_positions = false;
+  /// The input buffers may be overwritten and serve as scratch (DoubleBuffer entry points).
+  bool input_is_scratch = false;
+  std::int64_t num_items = 0;
+};
+
+/// Two-phase call with the conventions of DeviceSort.
+SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
+                                            const ArrayRequest& request, cudaStream_t stream);
+
+}  // namespace segsort
+
+/// Stable sort of one array in the memory of the current device, with the calling conventions of
+/// cub::DeviceRadixSort.
+///
+/// Each function is called twice. With `d_temp_storage` null it only writes the required size in
+/// bytes to `temp_storage_bytes`. The second call receives that much device memory, aligned to 16
+/// bytes. The size depends only on count, types and bits, never on data. All work is enqueued on
+/// `stream`; nothing is allocated, nothing is copied to the host, and the second call can be
+/// captured in a CUDA graph.
+///
+/// \param d_keys_in, d_keys_out  `num_items` keys each; the arrays must not overlap. Keys of 4 or 8
+///                               bytes, alone or with values of 4 or 8 bytes, are sorted in place
+///                               if all outputs are the inputs. With DoubleBuffers the current buffers are scratch, the result is in the
+///                               alternate ones, and the selectors are flipped.
+/// \param d_values_in, d_values_out  values of any trivially copyable type that move with the keys
+/// \param begin_bit, end_bit  bits that are compared, of the key encoded as an unsigned integer of
+///                            the same order (KeyCodec); whole keys are moved
+/// \return cudaErrorInvalidValue for a negative count, bits outside of the key or too little
+///         temporary storage; otherwise the first launch error
+///
+/// Order: as in sort(). Floating-point keys are ordered by IEEE 754 totalOrder, so -0.0 precedes
+/// +0.0, which CUB takes for equal. Equal keys keep their order.
+///
+/// Which algorithm sorts what:
+///
+/// | keys | values | algorithm |
+/// |---|---|---|
+/// | 1 or 2 bytes, all bits | none | counting: one pass that reads the keys, one that writes them |
+/// | 2^17 or fewer of 2 bytes, unsigned, ascending | none | cub::DeviceRadixSort |
+/// | 1 or 2 bytes otherwise | none, 4 or 8 bytes | cub::DeviceRadixSort: one or two passes |
+/// | 4 or 8 bytes | none, 4 or 8 bytes | the partition of DeviceSegmentedSort for long segments |
+/// | any | other sizes | as for their positions, by which the values are then gathered |
+///
+/// CUB's order of signed and floating-point keys differs, and its code for descending order is other
+/// code, so that these are encoded before, and decoded after it: two passes over the keys.
+///
+/// From 2^21 keys of 4 or 8 bytes on, a sample decides whether these are examined first: items in
+/// order or in reverse order are copied, and up to 512 distinct keys without values are counted.
+///
+/// Temporary storage, n items: a copy of keys and values, n / 20 bytes and at most 36 MiB, e.g.
+/// 0.9 MiB for 2^20 keys of 4 bytes and 14 MiB for 2^24. (cub::DeviceRadixSort takes the copy, n / 9
+/// bytes and at most 29 MiB.) With DoubleBuffers and keys of 4 or 8 bytes n / 3 bytes and at most
+/// 36 MiB. Keys of 1 or 2 bytes alone: 1 MiB. Values of other sizes: two arrays of positions, of
+/// 4 bytes each (8 from 2^32 items on), in place of the copy of the values. Positions: one copy of
+/// them, and two of the keys.
+///
+/// CUB is faster for keys of 4 bytes whose distribution makes many equal ranges of them empty: on an
+/// H100, 2^28 of them, 1.6 times for a density of 1/x, and 1.3 times for keys that differ in their 16
+/// lowest bits only.
+///
+/// Complexity: one pass over the items for each factor of 256 to 512 in their number, at most one
+/// for each 4 bits of the key.
+struct DeviceSort {
+  /// @name SortKeys
+  /// @{
+  template <DeviceSortKey Key>
+  static cudaError_t SortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                              const Key* d_keys_in, Key* d_keys_out, std::int64_t num_items,
+                              int begin_bit = 0, int end_bit = sizeof(Key) * 8,
+                              cudaStream_t stream = nullptr) {
+    return sort(d_temp_storage, temp_storage_bytes,
+                request(d_keys_in, d_keys_out, num_items, Order::ascending, begin_bit, end_bit),
+                stream);
+  }
+  template <DeviceSortKey Key>
+  static cudaError_t SortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                              DoubleBuffer<Key>& d_keys, std::int64_t num_items, int begin_bit = 0,
+                              int end_bit = sizeof(Key) * 8, cudaStream_t stream = nullptr) {
+    return sort(d_temp_storage, temp_storage_bytes,
+                request(d_keys.Current(), d_keys.Alternate(), num_items, Order::ascending,
+                        begin_bit, end_bit),
+                stream, d_keys);
+  }
+  template <DeviceSortKey Key>
+  static cudaError_t SortKeysDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                                        const Key* d_keys_in, Key* d_keys_out,
+                                        std::int64_t num_items, int begin_bit = 0,
+                                        int end_bit = sizeof(Key) * 8,
+                                        cudaStream_t stream = nullptr) {
+    return sort(d_temp_storage, temp_storage_bytes,
+                request(d_keys_in, d_keys_out, num_items, Order::descending, begin_bit, end_bit),
+                stream);
+  }
+  template <DeviceSortKey Key>
+  static cudaError_t SortKeysDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                                        DoubleBuffer<Key>& d_keys, std::int64_t num_items,
+                                        int begin_bit = 0, int end_bit = sizeof(Key) * 8,
+                                        cudaStream_t stream = nullptr) {
+    return sort(d_temp_storage, temp_storage_bytes,
+                request(d_keys.Current(), d_keys.Alternate(), num_items, Order::descending,
+                        begin_bit, end_bit),
+                stream, d_keys);
+  }
+  /// @}
+
+  /// @name SortPairs
+  /// @{
+  template <DeviceSortKey Key, class Value>
+  static cudaError_t SortPairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                               const Key* d_keys_in, Key* d_keys_out, const Value* d_values_in,
+                               Value* d_values_out, std::int64_t num_items, int begin_bit = 0,
+                               int end_bit = sizeof(Key) * 8, cudaStream_t stream = nullptr) {
+    return sort(
+        d_temp_storage, temp_storage_bytes,
+        with_values(request(d_keys_in, d_keys_out, num_items, Order::ascending, begin_bit, end_bit),
+                    d_values_in, d_values_out),
+        stream);
+  }
+  template <DeviceSortKey Key, class Value>
+  static cudaError_t SortPairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                               DoubleBuffer<Key>& d_keys, DoubleBuffer<Value>& d_values,
+                               std::int64_t num_items, int begin_bit = 0,
+                               int end_bit = sizeof(Key) * 8, cudaStream_t stream = nullptr) {
+    return sort(d_temp_storage, temp_storage_bytes,
+                with_values(request(d_keys.Current(), d_keys.Alternate(), num_items,
+                                    Order::ascending, begin_bit, end_bit),
+                            d_values.Current(), d_values.Alternate()),
+                stream, d_keys, d_values);
+  }
+  template <DeviceSortKey Key, class Value>
+  static cudaError_t SortPairsDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                                         const Key* d_keys_in, Key* d_keys_out,
+                                         const Value* d_values_in, Value* d_values_out,
+                                         std::int64_t num_items, int begin_bit = 0,
+                                         int end_bit = sizeof(Key) * 8,
+                                         cudaStream_t stream = nullptr) {
+    return sort(d_temp_storage, temp_storage_bytes,
+                with_values(request(d_keys_in, d_keys_out, num_items, Order::descending, begin_bit,
+                                    end_bit),
+                            d_values_in, d_values_out),
+                stream);
+  }
+  template <DeviceSortKey Key, class Value>
+  static cudaError_t SortPairsDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                                         DoubleBuffer<Key>& d_keys, DoubleBuffer<Value>& d_values,
+                                         std::int64_t num_items, int begin_bit = 0,
+                                         int end_bit = sizeof(Key) * 8,
+                                         cudaStream_t stream = nullptr) {
+    return sort(d_temp_storage, temp_storage_bytes,
+                with_values(request(d_keys.Current(), d_keys.Alternate(), num_items,
+                                    Order::descending, begin_bit, end_bit),
+                            d_values.Current(), d_values.Alternate()),
+                stream, d_keys, d_values);
+  }
+  /// @}
+
+  /// @name SortPositions
+  /// Argsort: writes where each item of the sorted array is in the input. The keys stay as they are.
+  /// \param d_positions_out  `num_items` integers of 4 bytes (fewer than 2^32 items) or 8 bytes
+  /// @{
+  template <DeviceSortKey Key, std::integral Position>
+  static cudaError_t SortPositions(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                                   const Key* d_keys_in, Position* d_positions_out,
+                                   std::int64_t num_items, int begin_bit = 0,
+                                   int end_bit = sizeof(Key) * 8, cudaStream_t stream = nullptr) {
+    return sort(d_temp_storage, temp_storage_bytes,
+                with_positions(request(d_keys_in, static_cast<Key*>(nullptr), num_items,
+                                       Order::ascending, begin_bit, end_bit),
+                               d_positions_out),
+                stream);
+  }
+  template <DeviceSortKey Key, std::integral Position>
+  static cudaError_t SortPositionsDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                                             const Key* d_keys_in, Position* d_positions_out,
+                                             std::int64_t num_items, int begin_bit = 0,
+                                             int end_bit = sizeof(Key) * 8,
+                                             cudaStream_t stream = nullptr) {
+    return sort(d_temp_storage, temp_storage_bytes,
+                with_positions(request(d_keys_in, static_cast<Key*>(nullptr), num_items,
+                                       Order::descending, begin_bit, end_bit),
+                               d_positions_out),
+                stream);
+  }
+  /// @}
+
+ private:
+  template <class Key>
+  static constexpr KeyKind kind() {
+    if constexpr (SortKey<Key>) {
+      return kind_of(key_type_of<Key>());
+    } else {
+      return std::same_as<Key, bool> ? KeyKind::unsigned_integer : KeyKind::floating_point;
+    }
+  }
+  template <class Key>
+  static segsort::ArrayRequest request(const Key* keys_in, Key* keys_out, std::int64_t num_items,
+                                       Order order, int begin_bit, int end_bit) {
+    segsort::ArrayRequest r;
+    r.key_bytes = static_cast<int>(sizeof(Key));
+    r.kind = kind<Key>();
+    r.order = order;
+    r.begin_bit = begin_bit;
+    r.end_bit = end_bit;
+    r.keys_in = keys_in;
+    r.keys_out = keys_out;
+    r.num_items = num_items;
+    return r;
+  }
+  template <class Value>
+  static segsort::ArrayRequest with_values(segsort::ArrayRequest r, const Value* values_in,
+                                           Value* values_out) {
+    static_assert(std::is_trivially_copyable_v<Value>);
+    r.value_bytes = sizeof(Value);
+    r.values_in = values_in;
+    r.values_out = values_out;
+    return r;
+  }
+  template <class Position>
+  static segsort::ArrayRequest with_positions(segsort::ArrayRequest r, Position* positions) {
+    static_assert(sizeof(Position) == 4 || sizeof(Position) == 8);
+    r.value_bytes = sizeof(Position);
+    r.values_out = positions;
+    r.are_positions = true;
+    return r;
+  }
+  /// Sorts; with buffers, the result is in the alternate ones, and the current ones are scratch.
+  template <class... T>
+  static cudaError_t sort(void* temp, std::size_t& temp_bytes, segsort::ArrayRequest r,
+                          cudaStream_t stream, DoubleBuffer<T>&... buffers) {
+    r.input_is_scratch = sizeof...(buffers) != 0;
+    const cudaError_t status = segsort::sort_array_on_device(temp, temp_bytes, r, stream);
+    if (temp != nullptr && status == cudaSuccess) ((buffers.selector ^= 1), ...);
+    return status;
+  }
+};
+
+}  // namespace sortie

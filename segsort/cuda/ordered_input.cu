@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "segsort/cuda/ordered_input.cuh"
+
+#include <algorithm>
+
+#include "primitives/cuda/launch.cuh"
+
+namespace sortie::segsort {
+namespace {
+
+/// Arrays of fewer items are not examined: the launches would take longer than they save.
+constexpr std::uint64_t least_examined = 1 << 21;
+constexpr unsigned int sample_threads = 1024;
+constexpr unsigned int copy_threads = few::threads;
+/// Distinct keys of a sample up to which an array may have few of them.
+constexpr unsigned int few_in_sample = 256;
+constexpr unsigned int sample_slots = 4 * sample_threads;
+constexpr int copy_words = 4;  ///< of 16 bytes, per thread in a tile
+
+/// Lists the array as one segment. Called by one thread.
+template <class Tiles>
+__device__ void list_array(const WorkListsOf<Tiles>& lists, std::uint64_t length) {
+  const int listed = length > lists.longest() ? grid_partition_class
+                     : length <= longest_of_group_class(0)
+                         ? block_class_of_groups(0)
+                         : block_class_of_groups(group_classes - 1);
+  lists.segment(listed, 0) = 0;
+  lists.counters->segments[listed] = 1;
+}
+
+/// The compared bits of a key as a number that ascends in sort order.
+template <class Word>
+__device__ Word compared_bits(const BitRangeCodec<Word>& codec, Word key) {
+  return codec.plain ? key : codec.encode(key) & codec.compare_mask;
+}
+/// Whether two neighbours contradict an order.
+template <class Word>
+__device__ bool contradicts(InputKind order, bool has_values, Word key, Word next) {
+  if (order == InputKind::ascending) return next < key;
+  return has_values ? next >= key : next > key;
+}
+
+/// Number of distinct keys of a sample, where 0, a free slot, counts as the greatest key. Called by a
+/// block.
+template <class Word>
+__device__ unsigned int distinct_keys(few::AtomicWord<Word>* table, Word key) {
+  for (unsigned int i = threadIdx.x; i < sample_slots; i += sample_threads) table[i] = 0;
+  __syncthreads();
+  if (key == 0) key = ~key;
+  auto slot = static_cast<unsigned int>((std::uint64_t{key} * 0x9e3779b97f4a7c15ULL) >> 52);
+  static_assert(sample_slots == 1 << 12);
+  few::AtomicWord<Word> found = 0;
+  do {
+    found = atomicCAS(&table[slot], few::AtomicWord<Word>{0}, few::AtomicWord<Word>{key});
+    slot = (slot + 1) % sample_slots;
+  } while (found != 0 && found != key);
+  return static_cast<unsigned int>(__syncthreads_count(found == 0));
+}
+
+/// One block clears the counters and samples the array: if neighbours at evenly spaced places are all
+/// in order, the array may be; if the sample has few distinct keys, the array may have. If neither, or
+/// if it is short, the array is listed.
+template <class Word, class Tiles>
+__global__ void __launch_bounds__(sample_threads)
+    sample_order_kernel(Arguments<Word> arguments, WorkListsOf<Tiles> lists, ArrayStart* start,
+                        std::uint64_t length) {
+  __shared__ Word sample[sample_threads + 1];
+  __shared__ few::AtomicWord<Word> table[sample_slots];
+  const unsigned int thread = threadIdx.x;
+  for (unsigned int i = thread; i < sizeof(Counters) / 4; i += sample_threads)
+    reinterpret_cast<std::uint32_t*>(lists.counters)[i] = 0;
+  InputKind order = InputKind::other;
+  if (length >= least_examined) {
+    // Keys alone that agree in some bits only may not be exchanged either.
+    const bool is_strict = arguments.value_bytes != 0 || arguments.codec.ignored_bits != 0;
+    const std::uint64_t place = (length - 1) / sample_threads * thread;
+    const Word key = compared_bits(arguments.codec, arguments.keys_in[place]);
+    const Word next = compared_bits(arguments.codec, arguments.keys_in[place + 1]);
+    sample[thread] = key;
+    if (thread + 1 == sample_threads) sample[sample_threads] = next;
+    __syncthreads();
+    const Word next_of_sample = sample[thread + 1];
+    const auto agrees = [&](InputKind tried) {
+      return __syncthreads_and(!contradicts(tried, is_strict, key, next) &&
+                               !contradicts(tried, false, key, next_of_sample)) != 0;
+    };
+    if (agrees(InputKind::ascending)) {
+      order = InputKind::ascending;
+    } else if (agrees(InputKind::descending) && arguments.keys_in != arguments.keys_out) {
+      order = InputKind::descending;
+    } else if (!is_strict) {
+      few::clear(start->few_keys);
+      if (distinct_keys(table, key) <= few_in_sample) order = InputKind::few_keys;
+    }
+  }
+  __syncthreads();
+  if (thread != 0) return;
+  start->begin = 0;
+  start->end = length;
+  start->sampled = order;
+  start->disproved = 0;
+  start->blocks_done = 0;
+  if (order == InputKind::other) list_array(lists, length);
+}
+
+/// Items in a 16-byte word, in order or reversed.
+template <class Item>
+struct ItemVector {
+  static constexpr int items = 16 / static_cast<int>(sizeof(Item));
+  union {
+    uint4 whole;
+    Item item[items];
+  };
+
+  __device__ uint4 reversed() const {
+    ItemVector other;
+#pragma unroll
+    for (int k = 0; k < items; ++k) other.item[k] = item[items - 1 - k];
+    return other.whole;
+  }
+};
+
+/// Whether arrays can be copied in 16-byte words.
+template <class Item>
+__device__ bool has_vectors(const Item* from, const Item* to, InputKind order,
+                            std::uint64_t length) {
+  const auto addresses =
+      reinterpret_cast<std::uintptr_t>(from) | reinterpret_cast<std::uintptr_t>(to);
+  return addresses % 16 == 0 &&
+         (order == InputKind::ascending || length % ItemVector<Item>::items == 0);
+}
+
+/// Copies items in order or in reverse, in tiles of `copy_items` words of a thread, as long as
+/// `examine(first, items, next)` does not return false for a word: its first item, the items, and the
+/// item after them.
+template <class Item, class GoesOn, class Examine>
+__device__ __forceinline__ void copy_items(const Item* from, Item* to, InputKind order,
+                                           std::uint64_t length, const GoesOn& goes_on,
+                                           const Examine& examine) {
+  const auto place = [&](std::uint64_t i) {
+    return order == InputKind::ascending ? i : length - 1 - i;
+  };
+  using Vector = ItemVector<Item>;
+  const std::uint64_t vectors = has_vectors(from, to, order, length) ? length / Vector::items : 0;
+  constexpr std::uint64_t tile = copy_threads * copy_words;
+  for (std::uint64_t begin = blockIdx.x * tile; begin < vectors && goes_on();
+       begin += gridDim.x * tile) {
+    Vector loaded[copy_words];
+    Item next[copy_words];
+#pragma unroll
+    for (int r = 0; r < copy_words; ++r) {
+      const std::uint64_t v = begin + r * copy_threads + threadIdx.x;
+      loaded[r].whole = reinterpret_cast<const uint4*>(from)[min(v, vectors - 1)];
+      next[r] = examine.needs_next ? from[min((v + 1) * Vector::items, length - 1)] : Item{};
+    }
+#pragma unroll
+    for (int r = 0; r < copy_words; ++r) {
+      const std::uint64_t v = begin + r * copy_threads + threadIdx.x;
+      if (v >= vectors) continue;
+      examine(loaded[r].item, next[r], (v + 1) * Vector::items < length);
+      if (from == to) continue;
+      if (order == InputKind::ascending) {
+        reinterpret_cast<uint4*>(to)[v] = loaded[r].whole;
+      } else {
+        reinterpret_cast<uint4*>(to)[vectors - 1 - v] = loaded[r].reversed();
+      }
+    }
+  }
+  for (std::uint64_t i = vectors * Vector::items + blockIdx.x * copy_threads + threadIdx.x;
+       i < length && goes_on(); i += gridDim.x * copy_threads) {
+    const Item items[1] = {from[i]};
+    examine(items, from[min(i + 1, length - 1)], i + 1 < length);
+    if (from != to) to[place(i)] = items[0];
+  }
+}
+
+/// Compares the items of a word with their neighbours.
+template <class Word>
+struct CompareNeighbours {
+  static constexpr bool needs_next = true;
+  const BitRangeCodec<Word>& codec;
+  InputKind order;
+  bool is_strict;
+  volatile std::uint32_t& disproved;
+
+  template <int Items>
+  __device__ void operator()(const Word (&items)[Items], Word next, bool has_next) const {
+    bool failed = false;
+    Word key = compared_bits(codec, items[0]);
+#pragma unroll
+    for (int k = 1; k < Items; ++k) {
+      const Word following = compared_bits(codec, items[k]);
+      failed |= contradicts(order, is_strict, key, following);
+      key = following;
+    }
+    failed |= has_next && contradicts(order, is_strict, key, compared_bits(codec, next));
+    if (failed) disproved = 1;
+  }
+};
+
+struct CompareNothing {
+  static constexpr bool needs_next = false;
+  template <class Item, int Items>
+  __device__ void operator()(const Item (&)[Items], Item, bool) const {}
+};
+
+/// Copies the keys that are in order, or counts few distinct ones, as the sample says. The block that
+/// ends last lists the array if that was in vain.
+template <class Word, class Tiles>
+__global__ void __launch_bounds__(copy_threads)
+    examine_keys_kernel(Arguments<Word> arguments, WorkListsOf<Tiles> lists, ArrayStart* start,
+                        std::uint64_t length) {
+  __shared__ few::Shared<Word> shared;
+  __shared__ bool is_last;
+  wait_for_preceding_kernels();
+  const InputKind sampled = start->sampled;
+  if (sampled == InputKind::other) return;
+  volatile std::uint32_t& disproved = start->disproved;
+  if (sampled == InputKind::few_keys) {
+    few::count(shared, arguments.keys_in, length, start->few_keys, disproved);
+  } else {
+    // Keys alone that agree in some bits only may not be exchanged either.
+    const bool is_strict = arguments.value_bytes != 0 || arguments.codec.ignored_bits != 0;
+    copy_items(
+        arguments.keys_in, arguments.keys_out, sampled, length, [&] { return disproved == 0; },
+        CompareNeighbours<Word>{arguments.codec, sampled, is_strict, disproved});
+  }
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(&start->blocks_done, 1) == gridDim.x - 1;
+  __syncthreads();
+  if (!is_last) return;
+  __threadfence();
+  if (disproved != 0) {
+    if (threadIdx.x == 0) list_array(lists, length);
+  } else if (sampled == InputKind::few_keys) {
+    few::order(shared, start->few_keys, arguments.codec);
+  }
+}
+
+/// Writes the keys that have been counted.
+template <class Word>
+__global__ void __launch_bounds__(counting::fill_threads)
+    fill_few_keys_kernel(Arguments<Word> arguments, const ArrayStart* start, std::uint64_t length) {
+  wait_for_preceding_kernels();
+  if (start->sampled != InputKind::few_keys || start->disproved != 0) return;
+  const few::FewKeys& table = start->few_keys;
+  const auto key_of = [&](unsigned int value) {
+    return arguments.codec.decode(static_cast<Word>(table.sorted[value]));
+  };
+  constexpr unsigned int vectors = 4;
+  for (std::uint64_t tile = blockIdx.x; tile < counting::fill_tiles<Word>(length, vectors);
+       tile += gridDim.x) {
+    counting::fill_tile(tile, vectors, table.positions, table.used, key_of, arguments.keys_out,
+                        length);
+    __syncthreads();
+  }
+}
+
+/// Copies the values if the keys have been copied.
+template <class Value>
+__global__ void __launch_bounds__(copy_threads)
+    copy_ordered_values_kernel(const Value* from, Value* to, const ArrayStart* start,
+                               std::uint64_t length) {
+  wait_for_preceding_kernels();
+  const InputKind order = start->sampled;
+  if (order == InputKind::other || start->disproved != 0 || from == to) return;
+  copy_items(
+      from, to, order, length, [] { return true; }, CompareNothing{});
+}
+
+}  // namespace
+
+template <class Tiles, class Word>
+cudaError_t launch_array_start(const LaunchPlan& plan, const Arguments<Word>& arguments,
+                               const WorkListsOf<Tiles>& lists, ArrayStart* start) {
+  const std::uint64_t n = plan.num_items;
+  cudaError_t status = launch(sample_order_kernel<Word, Tiles>, 1, sample_threads, 0, plan.stream,
+                              LaunchOrder::after, arguments, lists, start, n);
+  if (status != cudaSuccess || n < least_examined) return status;
+  const std::uint64_t tiles = (n - 1) / copy_threads + 1;
+  status = launch_resident(examine_keys_kernel<Word, Tiles>, plan, plan.order, tiles, no_limit,
+                           copy_threads, 0, arguments, lists, start, n);
+  if (status != cudaSuccess) return status;
+  if (arguments.value_bytes == 0)
+    return launch_resident(fill_few_keys_kernel<Word>, plan, plan.order,
+                           counting::fill_tiles<Word>(n, 4), no_limit, counting::fill_threads, 0,
+                           arguments, static_cast<const ArrayStart*>(start), n);
+  const auto copy_values = [&]<class Value>(Value) {
+    return launch_resident(copy_ordered_values_kernel<Value>, plan, plan.order, tiles, no_limit,
+                           copy_threads, 0, static_cast<const Value*>(arguments.values_in),
+                           static_cast<Value*>(arguments.values_out),
+                           static_cast<const ArrayStart*>(start), n);
+  };
+  return arguments.value_bytes == 4 ? copy_values(std::uint32_t{}) : copy_values(std::uint64_t{});
+}
+
+#define SORTIE_ARRAY_START(Tiles, Word)                                                           \
+  template cudaError_t launch_array_start<Tiles, Word>(const LaunchPlan&, const Arguments<Word>&, \
+                                                       const WorkListsOf<Tiles>&, ArrayStart*)
+SORTIE_ARRAY_START(LargeTiles, std::uint32_t);
+SORTIE_ARRAY_START(LargeTiles, std::uint64_t);
+SORTIE_ARRAY_START(SmallTiles, std::uint32_t);
+SORTIE_ARRAY_START(SmallTiles, std::uint64_t);
+#undef SORTIE_ARRAY_START
+
+}  // namespace sortie::segsort
