@@ -45,6 +45,7 @@ PROGRAMS = {
     "core_cuda": f"-{LARGE}",
     "device_segmented_sort": "DeviceSegmentedSortTest.*:DeviceShapeTest/0.OneSegment*:DeviceShapeTest/0.Each*:DeviceShapeTest/6.OneSegment*"
                              "-*SortsOfTheSameData*",
+    "device_top_k": "DeviceTopKSegmentsTest.OwnK*:DeviceTopKGraph.*",
     "papers_device": "DeviceIcs17BitRangeTest.*:DeviceIcs17CountTest.*",
     "bitonic_device": "BitonicOfFloatingPoint.*:BitonicErrors.*",
     "dc3_device": "DeviceSkew.EqualsReferenceOnShort*",
