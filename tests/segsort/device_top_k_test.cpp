@@ -8,11 +8,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "tests/reference/top_k.hpp"
 #include "tests/segsort/device_sort_case.hpp"
 
 namespace sortie::test {
@@ -29,24 +29,6 @@ struct TopKCall {
   std::vector<std::uint64_t> own_k = {};
   bool one_array = false;  ///< without offsets
 };
-
-/// Positions of the selected items of one segment, best first.
-template <class Key>
-std::vector<std::uint64_t> reference_top(const std::vector<Key>& keys, std::uint64_t begin,
-                                         std::uint64_t end, std::uint64_t k, Order order) {
-  std::vector<std::uint64_t> positions(end - begin);
-  std::iota(positions.begin(), positions.end(), begin);
-  const auto last = positions.begin() + static_cast<std::ptrdiff_t>(std::min(k, end - begin));
-  const SegmentedSortOptions options{order};
-  std::partial_sort(positions.begin(), last, positions.end(),
-                    [&](std::uint64_t a, std::uint64_t b) {
-                      if (segsort::reference::before(keys[a], keys[b], options)) return true;
-                      if (segsort::reference::before(keys[b], keys[a], options)) return false;
-                      return a < b;
-                    });
-  positions.erase(last, positions.end());
-  return positions;
-}
 
 /// One array and its segments; `Position` is also the type of values and offsets.
 template <class Key, class Position = std::uint32_t>
@@ -160,7 +142,7 @@ class TopKCase {
       const std::uint64_t end = call.one_array ? keys_.size() : shape_.ends[s];
       const std::uint64_t k =
           std::min(static_cast<std::uint64_t>(call.k), outputs[s + 1] - outputs[s]);
-      const auto top = reference_top(keys_, begin, end, k, call.options.order);
+      const auto top = segsort::reference::top_k(keys_, begin, end, k, call.options.order);
       for (std::size_t i = 0; i < top.size(); ++i) {
         expected_keys[outputs[s] + i] = std::bit_cast<Word>(keys_[top[i]]);
         expected_beside[outputs[s] + i] =
@@ -310,7 +292,8 @@ TEST(DeviceTopKGraph, ReplaysOnNewDataAndNumberOfSegments) {
     check_cuda(cudaStreamSynchronize(stream));
     std::vector<std::uint64_t> expected(segments * k, poison<std::uint64_t>());
     for (std::size_t s = 0; s < static_cast<std::size_t>(used); ++s) {
-      const auto top = reference_top(host, shape.begins[s], shape.ends[s], k, Order::descending);
+      const auto top =
+          segsort::reference::top_k(host, shape.begins[s], shape.ends[s], k, Order::descending);
       std::copy(top.begin(), top.end(), expected.begin() + static_cast<std::ptrdiff_t>(s * k));
     }
     EXPECT_TRUE(positions.holds(expected)) << used << " segments";
