@@ -26,7 +26,7 @@ struct DeviceTopKRequest {
   std::int64_t num_segments = 1;
   /// See DeviceSortOptions::d_num_segments.
   const std::int64_t* device_num_segments = nullptr;
-  const void* begin_offsets = nullptr;  ///< null: one segment, all items
+  const void* begin_offsets = nullptr;  ///< null: segments of num_items / num_segments items
   const void* end_offsets = nullptr;
   /// One more than there are segments; null: the results of segment i begin at i * k.
   const void* output_offsets = nullptr;
@@ -56,6 +56,7 @@ struct DeviceTopKOptions {
 template <SegmentOffset Offset>
 struct DeviceTopKSegments {
   std::int64_t num_segments = 0;  ///< may be 0
+  /// If null, the segments are the rows of a matrix: of num_items / num_segments items each.
   const Offset* d_begin_offsets = nullptr;
   const Offset* d_end_offsets = nullptr;
   /// If set, num_segments + 1 ascending offsets into the output arrays. Segment i then has its own
@@ -85,8 +86,8 @@ struct DeviceTopKSegments {
 /// \param d_keys_out  selected keys; null for Pairs() and Positions() that need no keys
 /// \param num_items  size of the array; no offset may exceed it
 /// \param k  results per segment, from 0; may exceed the length of a segment
-/// \return cudaErrorInvalidValue for negative numbers or too little temporary storage; otherwise
-/// the first launch error
+/// \return cudaErrorInvalidValue for negative numbers, a number of rows that does not divide
+/// num_items, or too little temporary storage; otherwise the first launch error
 ///
 /// Complexity: O(n_i + k log k) for a segment of n_i items if k <= 2048 and keys are in random
 /// order, where segments of up to 65536 items are read once, by one thread, warp or block, and

@@ -15,7 +15,9 @@ bool is_valid_selection(const DeviceTopKRequest& request) {
   const auto is_width = [](int bytes) { return bytes == 4 || bytes == 8; };
   return is_width(key_bytes(request.key_type)) && is_width(request.offset_bytes) &&
          (request.value_bytes == 0 || is_width(request.value_bytes)) && request.num_items >= 0 &&
-         request.num_segments >= 0 && request.k >= 0 && request.num_outputs >= 0;
+         request.num_segments >= 0 && request.k >= 0 && request.num_outputs >= 0 &&
+         (request.begin_offsets != nullptr || request.num_segments == 0 ||
+          request.num_items % request.num_segments == 0);
 }
 
 /// How results come into order, and by which way segments are selected from.
@@ -37,8 +39,8 @@ Plan plan_of(const DeviceTopKRequest& request) {
 /// | keys, values     | outputs or items   | selected items to be sorted, or all items sorted     |
 /// | indices          | items              | sort_whole with positions: 0, 1, 2, ...              |
 /// | unwanted_keys    | outputs            | select_then_sort, if the caller wants no keys        |
-/// | extents          | 2 per segment      | select_then_sort: of the results; sort_whole of one  |
-/// |                  |                    | array: of all items                                  |
+/// | extents          | 2 per segment      | select_then_sort: begins, then ends of the results;  |
+/// |                  |                    | sort_whole without offsets: those of the rows        |
 /// | sort             | bytes              | temporary storage of the segmented sort              |
 struct TopKStorage {
   TopKLists lists{};
@@ -83,9 +85,10 @@ struct TopKStorage {
     if (plan != Plan::select) {
       const bool whole = plan == Plan::sort_whole;
       const bool has_positions = value != 0 && request.values_in == nullptr;
-      const bool one_array = request.begin_offsets == nullptr;
+      const bool has_rows = request.begin_offsets == nullptr;
       const std::uint64_t count = whole ? items : outputs;
-      extents = carver.take<std::uint64_t>(whole ? 2 * one_array : 2 * segments);
+      const std::uint64_t offsets_of_rows = has_rows ? segments + 1 : 0;
+      extents = carver.take<std::uint64_t>(whole ? offsets_of_rows : 2 * segments);
       keys = carver.take<char>(count * key);
       values = carver.take<char>(count * value);
       if (whole && has_positions) indices = carver.take<char>(count * value);
@@ -111,7 +114,7 @@ struct TopKStorage {
         sort_request.values_out = request.values_out;
         sort_request.input_is_scratch = true;
       }
-      const bool own_extents = !whole || one_array;
+      const bool own_extents = !whole || has_rows;
       sort_request.offset_bytes = own_extents ? 8 : request.offset_bytes;
       sort_request.begin_offsets = own_extents ? extents : request.begin_offsets;
       sort_request.end_offsets =
@@ -132,28 +135,31 @@ cudaError_t select_words(const DeviceTopKRequest& request, TopKStorage& storage,
   const auto offsets = [&](const void* data) {
     return DeviceOffsets{data, request.offset_bytes == 8};
   };
-  TopKArguments<Word> arguments{.keys_in = static_cast<const Word*>(request.keys_in),
-                                .keys_out = static_cast<Word*>(request.keys_out),
-                                .values_in = request.values_in,
-                                .values_out = request.values_out,
-                                .value_bytes = request.value_bytes,
-                                .begin_offsets = offsets(request.begin_offsets),
-                                .end_offsets = offsets(request.end_offsets),
-                                .output_offsets = offsets(request.output_offsets),
-                                .num_items = static_cast<std::uint64_t>(request.num_items),
-                                .num_segments = static_cast<std::uint64_t>(request.num_segments),
-                                .device_num_segments = request.device_num_segments,
-                                .k = static_cast<std::uint64_t>(request.k),
-                                .codec = KeyCodec<Word>(kind_of(request.key_type), request.order),
-                                .sorted = request.sorted && request.k <= most_sorted_in_kernel,
-                                .chunk = 1,
-                                .capacity = buffer_capacity(request.k),
-                                .lists = storage.lists};
+  TopKArguments<Word> arguments{
+      .keys_in = static_cast<const Word*>(request.keys_in),
+      .keys_out = static_cast<Word*>(request.keys_out),
+      .values_in = request.values_in,
+      .values_out = request.values_out,
+      .value_bytes = request.value_bytes,
+      .begin_offsets = offsets(request.begin_offsets),
+      .end_offsets = offsets(request.end_offsets),
+      .output_offsets = offsets(request.output_offsets),
+      .num_items = static_cast<std::uint64_t>(request.num_items),
+      .num_segments = static_cast<std::uint64_t>(request.num_segments),
+      .row_length = static_cast<std::uint64_t>(request.num_items / request.num_segments),
+      .device_num_segments = request.device_num_segments,
+      .k = static_cast<std::uint64_t>(request.k),
+      .codec = KeyCodec<Word>(kind_of(request.key_type), request.order),
+      .sorted = request.sorted && request.k <= most_sorted_in_kernel,
+      .chunk = 1,
+      .capacity = buffer_capacity(request.k),
+      .lists = storage.lists};
   cudaError_t status = cudaSuccess;
   if (plan == Plan::sort_whole) {
-    if (storage.extents != nullptr || storage.indices != nullptr)
-      status = number_items(storage.indices, request.value_bytes, arguments.num_items,
-                            storage.extents, stream);
+    std::uint64_t* const offsets = request.begin_offsets == nullptr ? storage.extents : nullptr;
+    if (offsets != nullptr || storage.indices != nullptr)
+      status = number_items(storage.indices, request.value_bytes, arguments.num_items, offsets,
+                            arguments.num_segments, arguments.row_length, stream);
     if (status == cudaSuccess)
       status = sort_on_device(storage.sort, storage.sort_bytes, storage.sort_request, stream);
     if (status != cudaSuccess) return status;

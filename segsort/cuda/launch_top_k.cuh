@@ -52,17 +52,17 @@ cudaError_t launch_top_k(TopKArguments<Word> arguments, std::uint64_t most_block
   return cudaGetLastError();
 }
 
-/// \param value_bytes  of an index; \param indices  may be null
+/// Launches number_items_kernel for indices of `value_bytes` bytes.
 inline cudaError_t number_items(void* indices, int value_bytes, std::uint64_t items,
-                                std::uint64_t* extent, cudaStream_t stream) {
+                                std::uint64_t* offsets, std::uint64_t segments,
+                                std::uint64_t row_length, cudaStream_t stream) {
   constexpr unsigned int blocks = 4096;
-  if (value_bytes == 8) {
-    number_items_kernel<<<blocks, top_k_block, 0, stream>>>(static_cast<std::uint64_t*>(indices),
-                                                            items, extent);
-  } else {
-    number_items_kernel<<<blocks, top_k_block, 0, stream>>>(static_cast<std::uint32_t*>(indices),
-                                                            items, extent);
-  }
+  const auto launch_for = [&]<class Index>(Index* typed) {
+    number_items_kernel<<<blocks, top_k_block, 0, stream>>>(typed, items, offsets, segments,
+                                                            row_length);
+  };
+  value_bytes == 8 ? launch_for(static_cast<std::uint64_t*>(indices))
+                   : launch_for(static_cast<std::uint32_t*>(indices));
   return cudaGetLastError();
 }
 

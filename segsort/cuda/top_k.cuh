@@ -92,6 +92,7 @@ struct TopKArguments {
   DeviceOffsets output_offsets;
   std::uint64_t num_items;
   std::uint64_t num_segments;
+  std::uint64_t row_length;  ///< without offsets: of each segment
   const std::int64_t* device_num_segments;
   std::uint64_t k;
   KeyCodec<Word> codec;
@@ -131,7 +132,8 @@ template <class Word>
 __device__ Selection selection_of(const TopKArguments<Word>& arguments, std::uint64_t segment) {
   Selection s;
   if (arguments.begin_offsets.data == nullptr) {
-    s.length = arguments.num_items;
+    s.begin = segment * arguments.row_length;
+    s.length = arguments.row_length;
   } else {
     s.begin = arguments.begin_offsets[segment];
     const std::uint64_t end = arguments.end_offsets[segment];
@@ -865,17 +867,17 @@ __global__ void __launch_bounds__(top_k_block)
   }
 }
 
-/// Numbers 0 to items - 1 as values of 4 or 8 bytes, and the extent of all items.
+/// Numbers 0 to items - 1 as values of 4 or 8 bytes, and the segments + 1 offsets of rows of equal
+/// length. Either array may be null.
 template <class Index>
 __global__ void __launch_bounds__(top_k_block)
-    number_items_kernel(Index* indices, std::uint64_t items, std::uint64_t* extent) {
+    number_items_kernel(Index* indices, std::uint64_t items, std::uint64_t* offsets,
+                        std::uint64_t segments, std::uint64_t row_length) {
   const std::uint64_t first = std::uint64_t{blockIdx.x} * top_k_block + threadIdx.x;
-  if (first == 0 && extent != nullptr) {
-    extent[0] = 0;
-    extent[1] = items;
-  }
-  if (indices == nullptr) return;
-  for (std::uint64_t i = first; i < items; i += std::uint64_t{gridDim.x} * top_k_block)
+  const std::uint64_t step = std::uint64_t{gridDim.x} * top_k_block;
+  for (std::uint64_t s = first; offsets != nullptr && s <= segments; s += step)
+    offsets[s] = s * row_length;
+  for (std::uint64_t i = first; indices != nullptr && i < items; i += step)
     indices[i] = static_cast<Index>(i);
 }
 

@@ -27,7 +27,8 @@ struct TopKCall {
   Beside beside = Beside::positions;
   /// Segment i takes this number of results, at most k, without gaps; empty: k, at i * k.
   std::vector<std::uint64_t> own_k = {};
-  bool one_array = false;  ///< without offsets
+  bool one_array = false;  ///< without segments
+  bool rows = false;       ///< segments without offsets
 };
 
 /// One array and its segments; `Position` is also the type of values and offsets.
@@ -124,6 +125,7 @@ class TopKCase {
                            const GuardedArray<Position>& output_offsets, std::uint64_t outputs) {
     DeviceTopKSegments<Position> segments{static_cast<std::int64_t>(shape_.begins.size()),
                                           begins_.data(), ends_.data()};
+    if (call.rows) segments.d_begin_offsets = segments.d_end_offsets = nullptr;
     if (!call.own_k.empty()) {
       segments.d_output_offsets = output_offsets.data();
       segments.num_outputs = static_cast<std::int64_t>(outputs);
@@ -251,6 +253,15 @@ TEST(DeviceTopKSegmentsTest, EveryShape) {
   }
 }
 
+TEST(DeviceTopKSegmentsTest, RowsWithoutOffsets) {
+  for (const std::uint64_t length : {3, 100, 5000}) {
+    const SegmentShape shape = in_a_row("rows", std::vector<std::uint64_t>(30, length));
+    TopKCase<std::int64_t> top(shape,
+                               make_keys<std::int64_t>(KeyPattern::few_distinct, shape.num_items));
+    for (const std::int64_t k : {2, 40, 2500}) top.check({.k = k, .rows = true});
+  }
+}
+
 TEST(DeviceTopKGraph, ReplaysOnNewDataAndNumberOfSegments) {
   const SegmentShape shape = in_a_row("graph", {10, 3000, 200'000, 0, 100});
   const auto items = static_cast<std::int64_t>(shape.num_items);
@@ -302,7 +313,7 @@ TEST(DeviceTopKGraph, ReplaysOnNewDataAndNumberOfSegments) {
   check_cuda(cudaGraphDestroy(graph));
 }
 
-TEST(DeviceTopKErrors, NegativeNumbers) {
+TEST(DeviceTopKErrors, WrongNumbers) {
   std::size_t bytes = 0;
   const std::uint32_t* const keys = nullptr;
   std::uint32_t* const out = nullptr;
@@ -310,6 +321,9 @@ TEST(DeviceTopKErrors, NegativeNumbers) {
   EXPECT_EQ(DeviceTopK::Keys(nullptr, bytes, keys, out, 10, -3), cudaErrorInvalidValue);
   EXPECT_EQ(DeviceTopK::Keys(nullptr, bytes, keys, out, 10, 3,
                              DeviceTopKSegments<std::int32_t>{.num_segments = -2}),
+            cudaErrorInvalidValue);
+  EXPECT_EQ(DeviceTopK::Keys(nullptr, bytes, keys, out, 10, 3,
+                             DeviceTopKSegments<std::int32_t>{.num_segments = 3}),
             cudaErrorInvalidValue);
 }
 
