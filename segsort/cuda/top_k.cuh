@@ -263,11 +263,18 @@ struct TopKTile {
       Word words[most_ranked];
       std::uint32_t positions[most_ranked];
     } candidates;
+    std::uint32_t selected[longest_of_warp];
   };
 };
 
-/// Writes the selected of the words in the registers of a warp, row by row. Word r of lane l is item
-/// 32 * r + l. Results to be ranked first collect in the tile.
+/// What a warp has left in its tile: candidates to be ranked, or the positions of the selected.
+struct Staged {
+  std::uint32_t count;
+  bool ranked;
+};
+
+/// Calls put(number, word, item) for the selected of the words in the registers of a warp, which are
+/// numbered in the order of items. Word r of lane l is item 32 * r + l.
 /// \return number of words selected
 template <int Rows, class Word, class Selected, class Put>
 __device__ __forceinline__ std::uint32_t for_each_selected(const Word (&words)[Rows],
@@ -285,8 +292,8 @@ __device__ __forceinline__ std::uint32_t for_each_selected(const Word (&words)[R
 }
 
 template <int Rows, class Word>
-__device__ __forceinline__ void select_in_warp(const TopKArguments<Word>& arguments,
-                                               TopKTile<Word>& tile, const Selection& s) {
+__device__ __forceinline__ Staged select_in_warp(const TopKArguments<Word>& arguments,
+                                                 TopKTile<Word>& tile, const Selection& s) {
   const auto length = static_cast<std::uint32_t>(s.length);
   const auto wanted = static_cast<std::uint32_t>(s.wanted);
   const Word* const keys = arguments.keys_in + s.begin;
@@ -317,12 +324,7 @@ __device__ __forceinline__ void select_in_warp(const TopKArguments<Word>& argume
     const std::uint32_t count = for_each_selected(
         words, [&](int r) { return words[r] <= bound && is_item(r); }, stage);
     __syncwarp();
-    if (count <= most_ranked) {
-      put_ranked(arguments, tile.candidates.words, tile.candidates.positions,
-                 static_cast<int>(count), s);
-      return;
-    }
-    __syncwarp();
+    if (count <= most_ranked) return {count, true};
   }
   Threshold<Word> threshold{~Word{0}, length};
   if (wanted < length) threshold = threshold_in_warp(words, wanted);
@@ -337,13 +339,27 @@ __device__ __forceinline__ void select_in_warp(const TopKArguments<Word>& argume
   };
   if (arguments.sorted) {
     for_each_selected(words, selected, stage);
-    __syncwarp();
-    put_ranked(arguments, tile.candidates.words, tile.candidates.positions,
-               static_cast<int>(wanted), s);
   } else {
-    for_each_selected(words, selected, [&](std::uint32_t at, Word word, std::uint32_t i) {
-      arguments.put(s.out + at, word, s.begin + i);
-    });
+    for_each_selected(words, selected,
+                      [&](std::uint32_t at, Word, std::uint32_t i) { tile.selected[at] = i; });
+  }
+  return {wanted, arguments.sorted};
+}
+
+/// Writes what a warp has staged.
+template <class Word>
+__device__ __forceinline__ void put_staged(const TopKArguments<Word>& arguments,
+                                           const TopKTile<Word>& tile, const Selection& s,
+                                           const Staged& staged) {
+  __syncwarp();
+  if (staged.ranked) {
+    put_ranked(arguments, tile.candidates.words, tile.candidates.positions,
+               static_cast<int>(staged.count), s);
+    return;
+  }
+  for (std::uint32_t i = lane(); i < staged.count; i += 32) {
+    const std::uint64_t position = s.begin + tile.selected[i];
+    arguments.put(s.out + i, arguments.codec.encoded(arguments.keys_in[position]), position);
   }
 }
 
@@ -409,10 +425,11 @@ __device__ __forceinline__ void select_by_network(const TopKArguments<Word>& arg
 
 /// Selects in one segment per lane. All lanes of the warp take part.
 /// \param longest  greatest length of the lanes, at most TopKTile::longest
-template <class Word>
+/// \param after_load  called by all lanes when most items have been read
+template <class Word, class AfterLoad>
 __device__ __forceinline__ void select_in_threads(const TopKArguments<Word>& arguments,
                                                   TopKTile<Word>& tile, const Selection& s,
-                                                  int longest) {
+                                                  int longest, const AfterLoad& after_load) {
   // Segments that follow one another are read in whole lines.
   const std::uint64_t end = s.begin + s.length;
   const unsigned int lanes = __ballot_sync(full_warp, s.length != 0);
@@ -429,6 +446,7 @@ __device__ __forceinline__ void select_in_threads(const TopKArguments<Word>& arg
     wait_for_copies();
     __syncwarp();
   }
+  after_load();
   const auto first = static_cast<int>(s.begin - base);
   const Word* const keys = arguments.keys_in + s.begin;
   const auto word_of = [&](int i) {
@@ -505,12 +523,19 @@ __global__ void __launch_bounds__(32 * top_k_warps)
     return lane() < arguments.chunk && segment < segments ? selection_of(arguments, segment)
                                                           : Selection{};
   };
+  const auto prefetch = [&](const Selection& s) {
+    if (s.wanted == 0 || s.length > longest_of_warp) return;
+    prefetch_lines(arguments.keys_in + s.begin, s.length * sizeof(Word), 0, 1);
+    if (arguments.values_in != nullptr && 8 * s.wanted >= s.length)
+      prefetch_lines(static_cast<const char*>(arguments.values_in) +
+                         s.begin * static_cast<std::uint64_t>(arguments.value_bytes),
+                     s.length * static_cast<std::uint64_t>(arguments.value_bytes), 0, 1);
+  };
   Selection next = read(first);
+  prefetch(next);
   for (; first < segments; first += step) {
     Selection s = next;
     next = read(first + step);
-    if (s.wanted != 0 && s.length <= longest_of_warp)
-      prefetch_lines(arguments.keys_in + s.begin, s.length * sizeof(Word), 0, 1);
     if (arguments.lists.begins != nullptr && lane() < arguments.chunk &&
         first + lane() < segments) {
       arguments.lists.begins[first + lane()] = s.out;
@@ -528,7 +553,9 @@ __global__ void __launch_bounds__(32 * top_k_warps)
       Selection own = s;
       if (!in_thread) own.length = own.wanted = 0;
       const int longest = max_in_warp(static_cast<int>(own.length));
-      select_in_threads(arguments, tile, own, longest);
+      select_in_threads(arguments, tile, own, longest, [&] { prefetch(next); });
+    } else {
+      prefetch(next);
     }
     for (unsigned int rest = __ballot_sync(full_warp, s.length != 0 && !in_thread); rest != 0;
          rest &= rest - 1) {
@@ -536,19 +563,21 @@ __global__ void __launch_bounds__(32 * top_k_warps)
       const Selection one{
           __shfl_sync(full_warp, s.begin, owner), __shfl_sync(full_warp, s.length, owner),
           __shfl_sync(full_warp, s.out, owner), __shfl_sync(full_warp, s.wanted, owner)};
+      Staged staged;
       if (one.length <= 32) {
-        select_in_warp<1>(arguments, tile, one);
+        staged = select_in_warp<1>(arguments, tile, one);
       } else if (one.length <= 64) {
-        select_in_warp<2>(arguments, tile, one);
+        staged = select_in_warp<2>(arguments, tile, one);
       } else if (one.length <= 128) {
-        select_in_warp<4>(arguments, tile, one);
+        staged = select_in_warp<4>(arguments, tile, one);
       } else if (one.length <= 256) {
-        select_in_warp<8>(arguments, tile, one);
+        staged = select_in_warp<8>(arguments, tile, one);
       } else if (one.length <= 512) {
-        select_in_warp<16>(arguments, tile, one);
+        staged = select_in_warp<16>(arguments, tile, one);
       } else {
-        select_in_warp<32>(arguments, tile, one);
+        staged = select_in_warp<32>(arguments, tile, one);
       }
+      put_staged(arguments, tile, one, staged);
     }
     __syncwarp();
   }
