@@ -65,7 +65,9 @@ struct TopKStorage {
     const auto k = static_cast<std::uint64_t>(request.k);
     const Plan plan = plan_of(request);
     StorageCarver carver(base);
-    if (plan != Plan::sort_whole && items > longest_of_warp) {
+    const bool by_threads = key == 4 ? begins_with_threads<std::uint32_t>(items, segments)
+                                     : begins_with_threads<std::uint64_t>(items, segments);
+    if (plan != Plan::sort_whole && (by_threads || items > longest_of_warp)) {
       const std::uint64_t of_block = std::min(segments, items / (longest_of_warp + 1));
       const std::uint64_t long_ones = std::min(segments, items / (longest_of_block + 1));
       const std::uint64_t parts = long_ones == 0 ? 0 : items / shortest_part + long_ones;
@@ -74,6 +76,9 @@ struct TopKStorage {
       lists.parts_done = carver.take<unsigned int>(groups);
       lists.groups_done = carver.take<unsigned int>(long_ones);
       zeroed_bytes = carver.used();
+      if (by_threads)
+        lists.warp_segments =
+            carver.take<std::uint64_t>(std::min(segments, items / (longest_of_any_thread + 1)) + 1);
       lists.block_segments = carver.take<std::uint64_t>(of_block);
       lists.long_segments = carver.take<LongSegment>(long_ones);
       lists.part_owner = carver.take<std::uint32_t>(parts);

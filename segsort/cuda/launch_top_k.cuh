@@ -13,43 +13,59 @@
 /// Launches of the kernels of a selection.
 namespace sortie::segsort {
 
+/// Launches at most as many blocks as can be resident, and as `most_blocks`.
+template <class Word>
+cudaError_t launch_resident_top_k(void (*kernel)(TopKArguments<Word>),
+                                  const TopKArguments<Word>& arguments, std::uint64_t most_blocks,
+                                  unsigned int threads, std::size_t shared_bytes,
+                                  cudaStream_t stream) {
+  int device = 0;
+  int multiprocessors = 0;
+  int resident = 0;
+  cudaError_t status = cudaGetDevice(&device);
+  if (status == cudaSuccess)
+    status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+  if (status == cudaSuccess) status = allow_shared_memory(kernel, shared_bytes);
+  if (status == cudaSuccess)
+    status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel,
+                                                           static_cast<int>(threads), shared_bytes);
+  if (status != cudaSuccess) return status;
+  const std::uint64_t blocks =
+      std::min(most_blocks,
+               static_cast<std::uint64_t>(resident) * static_cast<std::uint64_t>(multiprocessors));
+  return launch(kernel, static_cast<unsigned int>(blocks), threads, shared_bytes, stream,
+                LaunchOrder::after, arguments);
+}
+
+/// Whether segments are selected from by threads first, which list the longer ones.
+template <class Word>
+bool begins_with_threads(std::uint64_t items, std::uint64_t segments) {
+  return segments != 0 && items / segments <= TopKTile<Word>::longest;
+}
+
 /// Launches the selection. \pre the counters are zeroed, if there are any
 template <class Word>
 cudaError_t launch_top_k(TopKArguments<Word> arguments, std::uint64_t most_block_tasks,
                          cudaStream_t stream) {
-  int device = 0;
-  int multiprocessors = 0;
-  cudaError_t status = cudaGetDevice(&device);
-  if (status == cudaSuccess)
-    status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
-  int resident = 0;
-  if (status == cudaSuccess)
-    status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, top_k_warp_kernel<Word>,
-                                                           32 * top_k_warps, 0);
-  if (status != cudaSuccess) return status;
-  const std::uint64_t most = static_cast<std::uint64_t>(resident) *
-                             static_cast<std::uint64_t>(multiprocessors) * top_k_warps;
-  // Segments of threads fill a warp; of others, each warp takes several chunks to balance the load.
-  const std::uint64_t chunks_of_warp =
-      arguments.num_items / arguments.num_segments > TopKTile<Word>::longest ? 8 : 1;
-  arguments.chunk = static_cast<unsigned int>(
-      std::clamp<std::uint64_t>(arguments.num_segments / (most * chunks_of_warp), 1, 32));
-  const std::uint64_t chunks = (arguments.num_segments - 1) / arguments.chunk + 1;
-  top_k_warp_kernel<<<static_cast<unsigned int>((std::min(chunks, most) - 1) / top_k_warps + 1),
-                      32 * top_k_warps, 0, stream>>>(arguments);
-  status = cudaGetLastError();
+  constexpr unsigned int threads = 32 * top_k_warps;
+  // Enough chunks for the warps of any GPU, each of which takes several to balance the load.
+  constexpr std::uint64_t most_warps = 1 << 15;
+  cudaError_t status = cudaSuccess;
+  std::uint64_t segments = arguments.num_segments;
+  if (arguments.lists.warp_segments != nullptr) {
+    status = launch_resident_top_k(top_k_thread_kernel<Word>, arguments,
+                                   (segments - 1) / threads + 1, threads, 0, stream);
+    segments = std::min(segments, arguments.num_items / (longest_of_any_thread + 1));
+  }
+  arguments.chunk =
+      static_cast<unsigned int>(std::clamp<std::uint64_t>(segments / most_warps, 1, 32));
+  if (status == cudaSuccess && segments != 0)
+    status = launch_resident_top_k(top_k_warp_kernel<Word>, arguments,
+                                   (segments - 1) / (arguments.chunk * top_k_warps) + 1, threads, 0,
+                                   stream);
   if (status != cudaSuccess || most_block_tasks == 0) return status;
-  const std::size_t bytes = top_k_shared_bytes<Word>(arguments.capacity);
-  status = allow_shared_memory(top_k_block_kernel<Word>, bytes);
-  if (status == cudaSuccess)
-    status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, top_k_block_kernel<Word>,
-                                                           top_k_block, bytes);
-  if (status != cudaSuccess) return status;
-  const std::uint64_t blocks =
-      std::min(most_block_tasks,
-               static_cast<std::uint64_t>(resident) * static_cast<std::uint64_t>(multiprocessors));
-  top_k_block_kernel<<<static_cast<unsigned int>(blocks), top_k_block, bytes, stream>>>(arguments);
-  return cudaGetLastError();
+  return launch_resident_top_k(top_k_block_kernel<Word>, arguments, most_block_tasks, top_k_block,
+                               top_k_shared_bytes<Word>(arguments.capacity), stream);
 }
 
 /// Launches number_items_kernel for indices of `value_bytes` bytes.

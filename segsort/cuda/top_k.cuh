@@ -26,6 +26,8 @@
 /// | longer                  | blocks   | parts as above; the last block of 32 merges their results  |
 namespace sortie::segsort {
 
+/// Longer segments of threads are listed for warps if a chunk has few of them.
+inline constexpr int longest_of_any_thread = 8;
 inline constexpr int longest_of_warp = 1024;
 inline constexpr std::uint64_t longest_of_block = 65536;
 /// Parts of longer segments: of at least this many items, at most 32 * 32 per segment.
@@ -58,6 +60,7 @@ struct LongSegment {
 };
 
 struct TopKCounters {
+  unsigned long long warp_segments;
   unsigned long long block_segments;
   unsigned long long long_segments;
   unsigned long long parts;
@@ -68,8 +71,9 @@ struct TopKCounters {
 /// Arrays in temporary storage.
 struct TopKLists {
   TopKCounters* counters;
-  unsigned int* parts_done;   ///< of each group; 0 at first
-  unsigned int* groups_done;  ///< of each long segment; 0 at first
+  unsigned int* parts_done;      ///< of each group; 0 at first
+  unsigned int* groups_done;     ///< of each long segment; 0 at first
+  std::uint64_t* warp_segments;  ///< null: warps select from all segments
   std::uint64_t* block_segments;
   LongSegment* long_segments;
   std::uint32_t* part_owner;  ///< index of the long segment
@@ -235,8 +239,12 @@ __device__ __forceinline__ Threshold<Word> threshold_in_warp(const Word (&words)
   return find_threshold(without_low_bits(first, bit), bit, wanted, [&](Word middle) {
     std::uint32_t count = 0;
 #pragma unroll
-    for (int r = 0; r < Rows; ++r) count += words[r] < middle ? 1 : 0;
-    return total_of_warp(count);
+    for (int r = 0; r < Rows; ++r) {
+      // Votes take less time than the sum over a warp.
+      count += Rows <= 2 ? lanes_of(__ballot_sync(full_warp, words[r] < middle))
+                         : (words[r] < middle ? 1 : 0);
+    }
+    return Rows <= 2 ? count : total_of_warp(count);
   });
 }
 
@@ -265,6 +273,19 @@ struct TopKTile {
     } candidates;
     std::uint32_t selected[longest_of_warp];
   };
+};
+
+/// Places of a tile with a gap after each 32, against bank conflicts.
+__device__ __forceinline__ int in_tile(int i) {
+  return i + i / 32;
+}
+
+/// Shared memory of a warp whose threads select.
+template <class Word>
+struct ThreadTile : TopKTile<Word> {
+  static constexpr int most_results = 1024;
+  static constexpr std::uint16_t no_item = 0xffff;
+  std::uint16_t results[most_results + most_results / 32];  ///< items of the tile
 };
 
 /// What a warp has left in its tile: candidates to be ranked, or the positions of the selected.
@@ -310,9 +331,9 @@ __device__ __forceinline__ Staged select_in_warp(const TopKArguments<Word>& argu
     tile.candidates.positions[at] = i;
   };
   const auto is_item = [&](int r) { return 32 * r + lane() < length; };
-  constexpr int groups_of_lane = Rows >= 8 ? 2 : 1;
+  constexpr int groups_of_lane = Rows >= 4 ? 2 : 1;
   // The wanted-th of the minima of groups of items bounds the wanted-th item from above.
-  if (Rows >= 4 && wanted <= 16 * groups_of_lane && wanted < length) {
+  if (wanted <= most_ranked / 2 && wanted < length) {
     Word minima[groups_of_lane];
 #pragma unroll
     for (int g = 0; g < groups_of_lane; ++g) {
@@ -320,7 +341,13 @@ __device__ __forceinline__ Staged select_in_warp(const TopKArguments<Word>& argu
 #pragma unroll
       for (int r = g; r < Rows; r += groups_of_lane) minima[g] = min(minima[g], words[r]);
     }
-    const Word bound = threshold_in_warp(minima, wanted).greatest();
+    Word bound = 0;
+    if (wanted == 1) {
+      bound =
+          min_in_warp(groups_of_lane == 1 ? minima[0] : min(minima[0], minima[groups_of_lane - 1]));
+    } else {
+      bound = threshold_in_warp(minima, wanted).greatest();
+    }
     const std::uint32_t count = for_each_selected(
         words, [&](int r) { return words[r] <= bound && is_item(r); }, stage);
     __syncwarp();
@@ -363,115 +390,143 @@ __device__ __forceinline__ void put_staged(const TopKArguments<Word>& arguments,
   }
 }
 
-/// An item of a thread's network: the word above its index in the segment.
-template <class Word>
-struct IndexedWord;
-template <>
-struct IndexedWord<std::uint32_t> {
-  std::uint64_t bits;
-  IndexedWord() = default;
-  __device__ IndexedWord(std::uint32_t word, std::uint32_t i)
-      : bits(std::uint64_t{word} << 32 | i) {}
-  [[nodiscard]] __device__ std::uint32_t word() const {
-    return static_cast<std::uint32_t>(bits >> 32);
-  }
-  [[nodiscard]] __device__ std::uint32_t index() const { return static_cast<std::uint32_t>(bits); }
-  friend __device__ bool operator<(const IndexedWord& a, const IndexedWord& b) {
-    return a.bits < b.bits;
-  }
-};
-template <>
-struct IndexedWord<std::uint64_t> {
-  std::uint64_t bits;
-  std::uint32_t i;
-  IndexedWord() = default;
-  __device__ IndexedWord(std::uint64_t word, std::uint32_t index) : bits(word), i(index) {}
-  [[nodiscard]] __device__ std::uint64_t word() const { return bits; }
-  [[nodiscard]] __device__ std::uint32_t index() const { return i; }
-  friend __device__ bool operator<(const IndexedWord& a, const IndexedWord& b) {
-    return a.bits < b.bits || (a.bits == b.bits && a.i < b.i);
-  }
-};
+/// Whether item (a, i) precedes item (b, j).
+__device__ __forceinline__ bool precedes(std::uint32_t a, std::uint32_t i, std::uint32_t b,
+                                         std::uint32_t j) {
+  return (std::uint64_t{a} << 32 | i) < (std::uint64_t{b} << 32 | j);
+}
+__device__ __forceinline__ bool precedes(std::uint64_t a, std::uint32_t i, std::uint64_t b,
+                                         std::uint32_t j) {
+  return a < b || (a == b && i < j);
+}
 
-template <class Item, std::size_t Items, std::size_t... I>
-__device__ __forceinline__ void sort_items(Item (&items)[Items], std::index_sequence<I...>) {
+/// Sorts words, equal ones by their indices.
+template <class Word, std::size_t Items, std::size_t... I>
+__device__ __forceinline__ void sort_items(Word (&words)[Items], std::uint32_t (&indices)[Items],
+                                           std::index_sequence<I...>) {
   constexpr auto network = comparators<Items>;
-  const auto exchange = [](Item& a, Item& b) {
-    const bool swap = b < a;
-    const Item lesser = swap ? b : a;
-    b = swap ? a : b;
-    a = lesser;
+  const auto exchange = [&](std::size_t a, std::size_t b) {
+    const bool swap = precedes(words[b], indices[b], words[a], indices[a]);
+    const Word word = swap ? words[b] : words[a];
+    const std::uint32_t index = swap ? indices[b] : indices[a];
+    words[b] = swap ? words[a] : words[b];
+    indices[b] = swap ? indices[a] : indices[b];
+    words[a] = word;
+    indices[a] = index;
   };
-  (exchange(items[network[I].first], items[network[I].second]), ...);
+  (exchange(network[I].first, network[I].second), ...);
 }
 
 /// One segment per lane, by a network; lanes without one have length 0.
 /// \param word_of  word_of(i): word of item i of the lane's segment
-template <int Items, class Word, class WordOf>
-__device__ __forceinline__ void select_by_network(const TopKArguments<Word>& arguments,
-                                                  const Selection& s, const WordOf& word_of) {
-  IndexedWord<Word> items[Items];
+/// \param put      put(rank, word, i)
+template <int Items, class Word, class WordOf, class Put>
+__device__ __forceinline__ void select_by_network(const Selection& s, const WordOf& word_of,
+                                                  const Put& put) {
+  Word words[Items];
+  std::uint32_t indices[Items];
+#pragma unroll
+  for (int i = 0; i < Items; ++i) {
+    const bool is_item = static_cast<std::uint64_t>(i) < s.length;
+    words[i] = is_item ? word_of(i) : ~Word{0};
+    indices[i] = is_item ? static_cast<std::uint32_t>(i) : ~std::uint32_t{0};
+  }
+  sort_items(words, indices, std::make_index_sequence<count_comparators<Items>()>());
 #pragma unroll
   for (int i = 0; i < Items; ++i)
-    items[i] = static_cast<std::uint64_t>(i) < s.length
-                   ? IndexedWord<Word>(word_of(i), i)
-                   : IndexedWord<Word>(~Word{0}, ~std::uint32_t{0});
-  sort_items(items, std::make_index_sequence<count_comparators<Items>()>());
-#pragma unroll
-  for (int i = 0; i < Items; ++i)
-    if (static_cast<std::uint64_t>(i) < s.wanted)
-      arguments.put(s.out + i, items[i].word(), s.begin + items[i].index());
+    if (static_cast<std::uint64_t>(i) < s.wanted) put(i, words[i], static_cast<int>(indices[i]));
 }
 
-/// Selects in one segment per lane. All lanes of the warp take part.
+/// Calls put(rank, word, i) for the selected items of one segment per lane.
 /// \param longest  greatest length of the lanes, at most TopKTile::longest
-/// \param after_load  called by all lanes when most items have been read
-template <class Word, class AfterLoad>
-__device__ __forceinline__ void select_in_threads(const TopKArguments<Word>& arguments,
-                                                  TopKTile<Word>& tile, const Selection& s,
-                                                  int longest, const AfterLoad& after_load) {
-  // Segments that follow one another are read in whole lines.
-  const std::uint64_t end = s.begin + s.length;
-  const unsigned int lanes = __ballot_sync(full_warp, s.length != 0);
-  const unsigned int lower = lanes & lanes_below();
-  const std::uint64_t end_before = __shfl_sync(full_warp, end, highest_bit(lower) & 31);
-  const bool together = __all_sync(full_warp, s.length == 0 || lower == 0 || end_before == s.begin);
-  std::uint64_t base = 0;
-  if (together) {
-    base = __shfl_sync(full_warp, s.begin, first_lane(lanes));
-    const auto all = static_cast<int>(__shfl_sync(full_warp, end, highest_bit(lanes)) - base);
-    __syncwarp();
-    for (int i = static_cast<int>(lane()); i < all; i += 32)
-      copy_async(&tile.items[i + i / 32], arguments.keys_in + base + i);
-    wait_for_copies();
-    __syncwarp();
-  }
-  after_load();
-  const auto first = static_cast<int>(s.begin - base);
-  const Word* const keys = arguments.keys_in + s.begin;
-  const auto word_of = [&](int i) {
-    return arguments.codec.encoded(together ? tile.items[first + i + (first + i) / 32] : keys[i]);
-  };
+template <class Word, class WordOf, class Put>
+__device__ __forceinline__ void select_in_thread(const Selection& s, int longest,
+                                                 const WordOf& word_of, const Put& put) {
   if (__all_sync(full_warp, s.wanted <= 1)) {
-    Word least = s.wanted != 0 ? word_of(0) : Word{0};
+    if (s.wanted == 0) return;
+    Word least = word_of(0);
     int place = 0;
-    for (int i = 1; i < longest; ++i) {
-      if (s.wanted == 0 || static_cast<std::uint64_t>(i) >= s.length) break;
+    const auto length = static_cast<int>(s.length);
+    for (int i = 1; i < length; ++i) {
       const Word word = word_of(i);
       if (word < least) place = i;
       least = min(least, word);
     }
-    if (s.wanted != 0) arguments.put(s.out, least, s.begin + place);
+    put(0, least, place);
+  } else if (longest <= 4) {
+    select_by_network<4, Word>(s, word_of, put);
+  } else if (longest <= 8) {
+    select_by_network<8, Word>(s, word_of, put);
+  } else if (longest <= 16) {
+    select_by_network<16, Word>(s, word_of, put);
+  } else if constexpr (TopKTile<Word>::longest == 32) {
+    select_by_network<32, Word>(s, word_of, put);
+  }
+}
+
+/// Whether the ranges [begin, end) of the lanes that have one follow one another; `lanes` are these.
+/// \param adjacent  without gaps
+__device__ __forceinline__ bool in_a_row(unsigned int lanes, std::uint64_t begin, std::uint64_t end,
+                                         bool adjacent) {
+  const unsigned int lower = lanes & lanes_below();
+  const std::uint64_t end_before = __shfl_sync(full_warp, end, highest_bit(lower) & 31);
+  const bool first = lower == 0 || (lanes >> lane() & 1) == 0;
+  return __all_sync(full_warp, first || (adjacent ? end_before == begin : end_before <= begin)) !=
+         0;
+}
+
+/// Selects in one segment per lane. All lanes of the warp take part; lanes without a segment have
+/// length 0. Segments that follow one another are read in whole lines, and so are results written.
+/// \param after_load  called by all lanes when most items have been read
+template <class Word, class AfterLoad>
+__device__ __forceinline__ void select_in_threads(const TopKArguments<Word>& arguments,
+                                                  ThreadTile<Word>& tile, const Selection& s,
+                                                  int longest, const AfterLoad& after_load) {
+  const std::uint64_t end = s.begin + s.length;
+  const unsigned int lanes = __ballot_sync(full_warp, s.length != 0);
+  const int first_one = first_lane(lanes);
+  const int last_one = highest_bit(lanes);
+  if (!in_a_row(lanes, s.begin, end, true)) {
+    after_load();
+    const Word* const keys = arguments.keys_in + s.begin;
+    select_in_thread<Word>(
+        s, longest, [&](int i) { return arguments.codec.encoded(keys[i]); },
+        [&](int rank, Word word, int i) { arguments.put(s.out + rank, word, s.begin + i); });
     return;
   }
-  if (longest <= 4) {
-    select_by_network<4>(arguments, s, word_of);
-  } else if (longest <= 8) {
-    select_by_network<8>(arguments, s, word_of);
-  } else if (longest <= 16) {
-    select_by_network<16>(arguments, s, word_of);
-  } else if constexpr (TopKTile<Word>::longest == 32) {
-    select_by_network<32>(arguments, s, word_of);
+  const std::uint64_t base = __shfl_sync(full_warp, s.begin, first_one);
+  const auto items = static_cast<int>(__shfl_sync(full_warp, end, last_one) - base);
+  const std::uint64_t out_end = s.out + s.wanted;
+  const std::uint64_t out_base = __shfl_sync(full_warp, s.out, first_one);
+  const std::uint64_t span = __shfl_sync(full_warp, out_end, last_one) - out_base;
+  const bool collects = in_a_row(lanes, s.out, out_end, false) &&
+                        span <= static_cast<std::uint64_t>(ThreadTile<Word>::most_results);
+  __syncwarp();  // the tile is free
+  for (int i = static_cast<int>(lane()); i < items; i += 32)
+    copy_async(&tile.items[in_tile(i)], arguments.keys_in + base + i);
+  const auto results = collects ? static_cast<int>(span) : 0;
+  for (int o = static_cast<int>(lane()); o < results; o += 32)
+    tile.results[in_tile(o)] = ThreadTile<Word>::no_item;
+  wait_for_copies();
+  __syncwarp();
+  after_load();
+  const auto first = static_cast<int>(s.begin - base);
+  const auto first_out = static_cast<int>(s.out - out_base);
+  const auto word_of_item = [&](int i) { return arguments.codec.encoded(tile.items[in_tile(i)]); };
+  select_in_thread<Word>(
+      s, longest, [&](int i) { return word_of_item(first + i); },
+      [&](int rank, Word word, int i) {
+        if (collects) {
+          tile.results[in_tile(first_out + rank)] = static_cast<std::uint16_t>(first + i);
+        } else {
+          arguments.put(s.out + rank, word, s.begin + i);
+        }
+      });
+  __syncwarp();
+  for (int o = static_cast<int>(lane()); o < results; o += 32) {
+    const std::uint16_t item = tile.results[in_tile(o)];
+    if (item != ThreadTile<Word>::no_item)
+      arguments.put(out_base + o, word_of_item(item), base + item);
   }
 }
 
@@ -508,57 +563,105 @@ __device__ __forceinline__ void list_for_blocks(const TopKArguments<Word>& argum
   }
 }
 
-/// Segments of up to longest_of_warp items; lists the others. Each warp takes chunks of segments.
+/// Prefetches the keys, and values of which many will be wanted.
 template <class Word>
-__global__ void __launch_bounds__(32 * top_k_warps)
+__device__ __forceinline__ void prefetch_selection(const TopKArguments<Word>& arguments,
+                                                   const Selection& s) {
+  if (s.wanted == 0 || s.length > longest_of_warp) return;
+  prefetch_lines(arguments.keys_in + s.begin, s.length * sizeof(Word), 0, 1);
+  if (arguments.values_in != nullptr && 8 * s.wanted >= s.length) {
+    const auto bytes = static_cast<std::uint64_t>(arguments.value_bytes);
+    prefetch_lines(static_cast<const char*>(arguments.values_in) + s.begin * bytes,
+                   s.length * bytes, 0, 1);
+  }
+}
+
+/// Of the lane's segment: its selection, and the extent of its results if wanted.
+template <class Word>
+__device__ __forceinline__ Selection read_selection(const TopKArguments<Word>& arguments,
+                                                    std::uint64_t segment) {
+  const Selection s = selection_of(arguments, segment);
+  if (arguments.lists.begins != nullptr) {
+    arguments.lists.begins[segment] = s.out;
+    arguments.lists.ends[segment] = s.out + s.wanted;
+  }
+  return s;
+}
+
+/// Segments that fit a thread; lists the others. Each warp takes chunks of segments.
+template <class Word>
+__global__ void __launch_bounds__(32 * top_k_warps, 5)
+    top_k_thread_kernel(const TopKArguments<Word> arguments) {
+  __shared__ ThreadTile<Word> tiles[top_k_warps];
+  const TopKLists& lists = arguments.lists;
+  const std::uint64_t segments = arguments.segments();
+  const std::uint64_t step = std::uint64_t{gridDim.x} * top_k_warps * 32;
+  std::uint64_t first = (std::uint64_t{blockIdx.x} * top_k_warps + threadIdx.x / 32) * 32;
+  const auto read = [&](std::uint64_t chunk) {
+    const std::uint64_t segment = chunk + lane();
+    return segment < segments ? read_selection(arguments, segment) : Selection{};
+  };
+  Selection next = read(first);
+  prefetch_selection(arguments, next);
+  for (; first < segments; first += step) {
+    Selection s = next;
+    next = read(first + step);
+    if (s.wanted == 0) s.length = 0;
+    if (__any_sync(full_warp, s.length > longest_of_warp))
+      list_for_blocks(arguments, first + lane(), s);
+    if (s.length > longest_of_warp) s.length = s.wanted = 0;
+    // Few segments longer than the others are left to warps.
+    constexpr int fewest_wide = 5;
+    const bool wide = s.length > longest_of_any_thread && s.length <= TopKTile<Word>::longest;
+    const bool wide_in_threads = __popc(__ballot_sync(full_warp, wide)) >= fewest_wide;
+    const bool for_warp = s.length > longest_of_any_thread && !(wide && wide_in_threads);
+    if (const unsigned int listed = __ballot_sync(full_warp, for_warp); listed != 0) {
+      unsigned long long place = 0;
+      if (lane() == 0) place = atomicAdd(&lists.counters->warp_segments, lanes_of(listed));
+      place = __shfl_sync(full_warp, place, 0);
+      if (for_warp) {
+        lists.warp_segments[place + rank_among(listed)] = first + lane();
+        s.length = s.wanted = 0;
+      }
+    }
+    const int longest = max_in_warp(static_cast<int>(s.length));
+    const auto prefetch_next = [&] { prefetch_selection(arguments, next); };
+    if (longest != 0) {
+      select_in_threads(arguments, tiles[threadIdx.x / 32], s, longest, prefetch_next);
+    } else {
+      prefetch_next();
+    }
+  }
+}
+
+/// Segments of up to longest_of_warp items: those listed, or if there is no list, all; then lists
+/// the longer ones. Each warp takes chunks of segments.
+template <class Word>
+__global__ void __launch_bounds__(32 * top_k_warps, sizeof(Word) == 4 ? 7 : 4)
     top_k_warp_kernel(const TopKArguments<Word> arguments) {
   __shared__ TopKTile<Word> tiles[top_k_warps];
   TopKTile<Word>& tile = tiles[threadIdx.x / 32];
-  const std::uint64_t segments = arguments.segments();
+  const std::uint64_t* const list = arguments.lists.warp_segments;
+  const std::uint64_t segments =
+      list == nullptr ? arguments.segments() : arguments.lists.counters->warp_segments;
   const std::uint64_t step = std::uint64_t{gridDim.x} * top_k_warps * arguments.chunk;
   std::uint64_t first =
       (std::uint64_t{blockIdx.x} * top_k_warps + threadIdx.x / 32) * arguments.chunk;
   const auto read = [&](std::uint64_t chunk) {
-    const std::uint64_t segment = chunk + lane();
-    return lane() < arguments.chunk && segment < segments ? selection_of(arguments, segment)
-                                                          : Selection{};
-  };
-  const auto prefetch = [&](const Selection& s) {
-    if (s.wanted == 0 || s.length > longest_of_warp) return;
-    prefetch_lines(arguments.keys_in + s.begin, s.length * sizeof(Word), 0, 1);
-    if (arguments.values_in != nullptr && 8 * s.wanted >= s.length)
-      prefetch_lines(static_cast<const char*>(arguments.values_in) +
-                         s.begin * static_cast<std::uint64_t>(arguments.value_bytes),
-                     s.length * static_cast<std::uint64_t>(arguments.value_bytes), 0, 1);
+    const std::uint64_t i = chunk + lane();
+    if (lane() >= arguments.chunk || i >= segments) return Selection{};
+    return list == nullptr ? read_selection(arguments, i) : selection_of(arguments, list[i]);
   };
   Selection next = read(first);
-  prefetch(next);
+  prefetch_selection(arguments, next);
   for (; first < segments; first += step) {
     Selection s = next;
     next = read(first + step);
-    if (arguments.lists.begins != nullptr && lane() < arguments.chunk &&
-        first + lane() < segments) {
-      arguments.lists.begins[first + lane()] = s.out;
-      arguments.lists.ends[first + lane()] = s.out + s.wanted;
-    }
     if (__any_sync(full_warp, s.length > longest_of_warp))
       list_for_blocks(arguments, first + lane(), s);
-    if (s.wanted == 0 || s.length > longest_of_warp) s.length = s.wanted = 0;
-    // Few segments longer than the others are left to the warp.
-    constexpr int fewest_wide = 5;
-    const bool wide = s.length > 8 && s.length <= TopKTile<Word>::longest;
-    const bool wide_in_threads = __popc(__ballot_sync(full_warp, wide)) >= fewest_wide;
-    const bool in_thread = s.length != 0 && (s.length <= 8 || (wide && wide_in_threads));
-    if (__any_sync(full_warp, in_thread)) {
-      Selection own = s;
-      if (!in_thread) own.length = own.wanted = 0;
-      const int longest = max_in_warp(static_cast<int>(own.length));
-      select_in_threads(arguments, tile, own, longest, [&] { prefetch(next); });
-    } else {
-      prefetch(next);
-    }
-    for (unsigned int rest = __ballot_sync(full_warp, s.length != 0 && !in_thread); rest != 0;
-         rest &= rest - 1) {
+    prefetch_selection(arguments, next);
+    for (unsigned int rest = __ballot_sync(full_warp, s.wanted != 0 && s.length <= longest_of_warp);
+         rest != 0; rest &= rest - 1) {
       const int owner = first_lane(rest);
       const Selection one{
           __shfl_sync(full_warp, s.begin, owner), __shfl_sync(full_warp, s.length, owner),
@@ -579,14 +682,13 @@ __global__ void __launch_bounds__(32 * top_k_warps)
       }
       put_staged(arguments, tile, one, staged);
     }
-    __syncwarp();
   }
 }
 
 /// Shared memory of a block; behind it, its buffer: `capacity` words, then their positions.
 template <class Word>
 struct TopKShared {
-  Word minima[top_k_block];
+  Word minima[2 * top_k_block];
   std::uint32_t counts[64];
   std::uint32_t warp_counts[2][top_k_block / 32];
   std::uint32_t warp_ties[top_k_block / 32];
@@ -699,7 +801,6 @@ struct TopKBuffer {
 template <class Word>
 struct BlockSource {
   const Word* words;
-  const std::uint64_t* positions;  ///< null: item i is at position begin + i
   std::uint64_t begin;
   std::uint32_t length;
   KeyCodec<Word> codec;
@@ -715,8 +816,8 @@ __device__ __forceinline__ void select_in_block(const BlockSource<Word>& source,
                                                 std::uint32_t wanted, int capacity,
                                                 TopKBuffer<Word>& buffer) {
   constexpr unsigned int warps = top_k_block / 32;
-  // Half as many minima as there are threads: the bound passes about 1.4 * wanted items.
-  constexpr std::uint32_t most_by_minima = top_k_block / 2;
+  // At most half as many as there are minima: the bound passes about 1.4 * wanted items.
+  constexpr std::uint32_t most_by_minima = top_k_block;
   TopKShared<Word>& shared = buffer.shared;
   const unsigned int warp = threadIdx.x / 32;
   Word bound = ~Word{0};
@@ -737,16 +838,22 @@ __device__ __forceinline__ void select_in_block(const BlockSource<Word>& source,
           i < source.length ? source.codec.encoded(source.words[source.begin + i]) : ~Word{0};
     }
     if (base == 0 && wanted <= most_by_minima && source.length >= top_k_chunk) {
-      Word least = words[0];
+      constexpr int half = items_of_thread / 2;
+      Word least[2] = {words[0], words[half]};
 #pragma unroll
-      for (int r = 1; r < items_of_thread; ++r) least = min(least, words[r]);
+      for (int r = 1; r < half; ++r) {
+        least[0] = min(least[0], words[r]);
+        least[1] = min(least[1], words[half + r]);
+      }
+      const bool in_halves = wanted > top_k_block / 2;
       __syncthreads();
-      shared.minima[threadIdx.x] = least;
+      shared.minima[threadIdx.x] = in_halves ? least[0] : min(least[0], least[1]);
+      shared.minima[top_k_block + threadIdx.x] = in_halves ? least[1] : ~Word{0};
       __syncthreads();
       if (warp == 0) {
-        Word minima[warps];
+        Word minima[2 * warps];
 #pragma unroll
-        for (unsigned int w = 0; w < warps; ++w) minima[w] = shared.minima[32 * w + lane()];
+        for (unsigned int w = 0; w < 2 * warps; ++w) minima[w] = shared.minima[32 * w + lane()];
         const Word found = threshold_in_warp(minima, wanted).greatest();
         if (lane() == 0) shared.bound = found;
       }
@@ -821,25 +928,27 @@ __global__ void __launch_bounds__(top_k_block, 4)
     const Parts parts(whole.length);
     const std::uint64_t part = in_parts ? task - owner.first_part : 0;
     const std::uint64_t last_part = whole.length - (parts.count - 1) * parts.size;
-    BlockSource<Word> source{arguments.keys_in, nullptr, whole.begin,
-                             static_cast<std::uint32_t>(whole.length), arguments.codec};
-    if (in_parts) {
-      source.begin += part * parts.size;
-      source.length = static_cast<std::uint32_t>(part + 1 == parts.count ? last_part : parts.size);
-    }
+    std::uint64_t begin = whole.begin + part * parts.size;
+    std::uint64_t length = whole.length;
+    if (in_parts) length = part + 1 == parts.count ? last_part : parts.size;
     // Where candidates go; all parts and groups but the last have whole.wanted of them.
     std::uint64_t place = owner.first_part * arguments.k + part * whole.wanted;
     const std::uint64_t group = part / parts_of_group;
     const std::uint64_t group_candidates = (lists.part_capacity + owner.first_group) * arguments.k;
+    bool merges = false;
     for (int level = in_parts ? 0 : 2;; ++level) {
-      const auto wanted =
-          static_cast<std::uint32_t>(min(whole.wanted, std::uint64_t{source.length}));
+      // Made anew at each level: a pointer that is assigned at the end of the loop stays keys_in in
+      // the code of nvcc 13.0.
+      const BlockSource<Word> source{merges ? in_global_memory(candidates) : arguments.keys_in,
+                                     begin, static_cast<std::uint32_t>(length),
+                                     merges ? KeyCodec<Word>{} : arguments.codec};
+      const auto wanted = static_cast<std::uint32_t>(min(whole.wanted, length));
       select_in_block(source, wanted, arguments.capacity, buffer);
       const bool is_result = level == 2 || (level == 1 && parts.groups == 1);
       for (std::uint32_t i = threadIdx.x; i < wanted; i += top_k_block) {
         const Word word = buffer.words[i];
-        const std::uint64_t at = source.begin + buffer.positions[i];
-        const std::uint64_t position = source.positions == nullptr ? at : source.positions[at];
+        const std::uint64_t at = begin + buffer.positions[i];
+        const std::uint64_t position = merges ? lists.positions[at] : at;
         if (!is_result) {
           candidates[place + i] = word;
           lists.positions[place + i] = position;
@@ -871,12 +980,10 @@ __global__ void __launch_bounds__(top_k_block, 4)
       const bool ends_with_part =
           level == 0 ? first_of_group + members == parts.count : parts.count % parts_of_group == 1;
       const std::uint64_t last = ends_with_part ? min(whole.wanted, last_part) : whole.wanted;
-      source.words = candidates;
-      source.positions = lists.positions;
-      source.begin = level == 0 ? owner.first_part * arguments.k + first_of_group * whole.wanted
-                                : group_candidates;
-      source.length = static_cast<std::uint32_t>((members - 1) * whole.wanted + last);
-      source.codec = KeyCodec<Word>{};
+      merges = true;
+      begin = level == 0 ? owner.first_part * arguments.k + first_of_group * whole.wanted
+                         : group_candidates;
+      length = (members - 1) * whole.wanted + last;
       place = group_candidates + group * whole.wanted;
     }
   }

@@ -46,7 +46,7 @@ std::vector<Word> keys_of(Keys kind, std::size_t count) {
 /// Runs both kernels with `blocks` blocks each, one after the other, and compares with a sort.
 template <class Word>
 void expect_top(const std::vector<std::uint64_t>& lengths, std::uint64_t k, Keys kind, bool sorted,
-                std::uint64_t gap = 0, unsigned int chunk = 32) {
+                std::uint64_t gap = 0, unsigned int chunk = 32, bool by_threads = true) {
   SCOPED_TRACE(testing::Message() << "k " << k << ", keys " << static_cast<int>(kind) << ", "
                                   << sizeof(Word) << " bytes");
   std::vector<std::uint64_t> begins;
@@ -66,6 +66,7 @@ void expect_top(const std::vector<std::uint64_t>& lengths, std::uint64_t k, Keys
   TopKCounters counters{};
   std::vector<unsigned int> parts_done(parts);
   std::vector<unsigned int> groups_done(lengths.size());
+  std::vector<std::uint64_t> warp_segments(lengths.size());
   std::vector<std::uint64_t> block_segments(lengths.size());
   std::vector<LongSegment> long_segments(lengths.size());
   std::vector<std::uint32_t> part_owner(parts);
@@ -87,6 +88,7 @@ void expect_top(const std::vector<std::uint64_t>& lengths, std::uint64_t k, Keys
   arguments.lists = {&counters,
                      parts_done.data(),
                      groups_done.data(),
+                     by_threads ? warp_segments.data() : nullptr,
                      block_segments.data(),
                      long_segments.data(),
                      part_owner.data(),
@@ -95,6 +97,8 @@ void expect_top(const std::vector<std::uint64_t>& lengths, std::uint64_t k, Keys
                      parts,
                      nullptr,
                      nullptr};
+  if (by_threads)
+    cuda_on_host::run_block(32 * top_k_warps, [&] { top_k_thread_kernel(arguments); });
   cuda_on_host::run_block(32 * top_k_warps, [&] { top_k_warp_kernel(arguments); });
   cuda_on_host::run_block(top_k_block, [&] { top_k_block_kernel(arguments); });
 
@@ -140,6 +144,7 @@ void expect_short() {
     for (const std::uint64_t k : {1, 3, 8, 16, 32}) expect_top<Word>(short_lengths, k, kind, true);
   expect_top<Word>(short_lengths, 100, Keys::few, false, 2);
   expect_top<Word>(short_lengths, 5, Keys::random, true, 1, 7);
+  expect_top<Word>(short_lengths, 5, Keys::few, true, 0, 7, false);
 }
 TEST(TopKKernels, ShortSegments32) {
   expect_short<std::uint32_t>();
