@@ -55,9 +55,11 @@ SORTIE_API void select(const Context& context, const TopKRequest& request);
 /// \throws Error (input)  an offset exceeds keys.size(), or an end precedes its begin
 /// \throws Error (out_of_memory, unavailable, device)
 /// Complexity, host: O(n_i + k log k) expected for a segment of n_i items in any order. Segments of
-/// more than 2^18 items are divided among the threads. CUDA: see DeviceTopK.
-/// Extra memory, host: two buffers for each thread, of 16 bytes for each of max(2 k, k + 4096)
-/// items, at most the items of the longest segment. CUDA: keys, offsets and positions on the device
+/// more than 2^18 items are divided among the threads. If k is at least half of the mean length, whole
+/// segments are sorted by segmented_sort(). CUDA: see DeviceTopK.
+/// Extra memory, host: two buffers for each thread, of 16 bytes for each of max(2 k, k + 24) items,
+/// at most the items of the longest segment; if whole segments are sorted, a copy of the keys, 8
+/// bytes for each, and that of segmented_sort(). CUDA: keys, offsets and positions on the device
 /// and the temporary storage of DeviceTopK.
 /// The result does not depend on the number of threads.
 /// Source: segsort/README.md; a buffer is reduced by introselect (Musser 1997, std::nth_element).
