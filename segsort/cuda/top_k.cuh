@@ -332,8 +332,10 @@ __device__ __forceinline__ Staged select_in_warp(const TopKArguments<Word>& argu
   };
   const auto is_item = [&](int r) { return 32 * r + lane() < length; };
   constexpr int groups_of_lane = Rows >= 4 ? 2 : 1;
-  // The wanted-th of the minima of groups of items bounds the wanted-th item from above.
-  if (wanted <= most_ranked / 2 && wanted < length) {
+  // The wanted-th of the minima of groups of items bounds the wanted-th item from above. In small
+  // groups, the bound of many passes too much.
+  const std::uint32_t most_by_minima = Rows == 1 ? 32 : Rows <= 4 ? 8 * groups_of_lane : 32;
+  if (wanted <= most_by_minima && wanted < length) {
     Word minima[groups_of_lane];
 #pragma unroll
     for (int g = 0; g < groups_of_lane; ++g) {
@@ -464,29 +466,30 @@ __device__ __forceinline__ void select_in_thread(const Selection& s, int longest
   }
 }
 
-/// Whether the ranges [begin, end) of the lanes that have one follow one another; `lanes` are these.
-/// \param adjacent  without gaps
-__device__ __forceinline__ bool in_a_row(unsigned int lanes, std::uint64_t begin, std::uint64_t end,
-                                         bool adjacent) {
+/// Whether the ranges [begin, end) of the lanes in `lanes` ascend without overlap.
+__device__ __forceinline__ bool in_a_row(unsigned int lanes, std::uint64_t begin,
+                                         std::uint64_t end) {
   const unsigned int lower = lanes & lanes_below();
   const std::uint64_t end_before = __shfl_sync(full_warp, end, highest_bit(lower) & 31);
   const bool first = lower == 0 || (lanes >> lane() & 1) == 0;
-  return __all_sync(full_warp, first || (adjacent ? end_before == begin : end_before <= begin)) !=
-         0;
+  return __all_sync(full_warp, first || end_before <= begin) != 0;
 }
 
-/// Selects in one segment per lane. All lanes of the warp take part; lanes without a segment have
-/// length 0. Segments that follow one another are read in whole lines, and so are results written.
+/// Selects in one segment of each lane in `lanes`; the others have length 0. All lanes of the warp
+/// take part.
+/// \param in_order  the segments ascend and, with what is between them, fit the tile: they are read
+///                  in whole lines, and results are written in whole lines
 /// \param after_load  called by all lanes when most items have been read
 template <class Word, class AfterLoad>
 __device__ __forceinline__ void select_in_threads(const TopKArguments<Word>& arguments,
                                                   ThreadTile<Word>& tile, const Selection& s,
-                                                  int longest, const AfterLoad& after_load) {
+                                                  unsigned int lanes, bool in_order,
+                                                  const AfterLoad& after_load) {
   const std::uint64_t end = s.begin + s.length;
-  const unsigned int lanes = __ballot_sync(full_warp, s.length != 0);
   const int first_one = first_lane(lanes);
   const int last_one = highest_bit(lanes);
-  if (!in_a_row(lanes, s.begin, end, true)) {
+  const int longest = max_in_warp(static_cast<int>(s.length));
+  if (!in_order) {
     after_load();
     const Word* const keys = arguments.keys_in + s.begin;
     select_in_thread<Word>(
@@ -499,7 +502,7 @@ __device__ __forceinline__ void select_in_threads(const TopKArguments<Word>& arg
   const std::uint64_t out_end = s.out + s.wanted;
   const std::uint64_t out_base = __shfl_sync(full_warp, s.out, first_one);
   const std::uint64_t span = __shfl_sync(full_warp, out_end, last_one) - out_base;
-  const bool collects = in_a_row(lanes, s.out, out_end, false) &&
+  const bool collects = in_a_row(lanes, s.out, out_end) &&
                         span <= static_cast<std::uint64_t>(ThreadTile<Word>::most_results);
   __syncwarp();  // the tile is free
   for (int i = static_cast<int>(lane()); i < items; i += 32)
@@ -563,16 +566,32 @@ __device__ __forceinline__ void list_for_blocks(const TopKArguments<Word>& argum
   }
 }
 
-/// Prefetches the keys, and values of which many will be wanted.
+/// Prefetches the keys of the lanes' segments, and values of which many will be wanted.
+/// \param together  short segments, most likely side by side, share lines
 template <class Word>
 __device__ __forceinline__ void prefetch_selection(const TopKArguments<Word>& arguments,
-                                                   const Selection& s) {
-  if (s.wanted == 0 || s.length > longest_of_warp) return;
-  prefetch_lines(arguments.keys_in + s.begin, s.length * sizeof(Word), 0, 1);
-  if (arguments.values_in != nullptr && 8 * s.wanted >= s.length) {
+                                                   const Selection& s, bool together) {
+  const bool mine = s.wanted != 0 && s.length <= longest_of_warp;
+  std::uint64_t begin = mine ? s.begin : 0;
+  std::uint64_t length = mine ? s.length : 0;
+  bool has_values = arguments.values_in != nullptr && 8 * s.wanted >= s.length;
+  unsigned int thread = 0;
+  unsigned int threads = 1;
+  if (together) {
+    const unsigned int lanes = __ballot_sync(full_warp, mine);
+    begin = __shfl_sync(full_warp, begin, first_lane(lanes) & 31);
+    const std::uint64_t end = __shfl_sync(full_warp, s.begin + s.length, highest_bit(lanes) & 31);
+    constexpr std::uint64_t most = 32 * TopKTile<Word>::longest;
+    length = lanes != 0 && end > begin ? min(end - begin, most) : 0;
+    has_values = __any_sync(full_warp, has_values && mine) != 0;
+    thread = lane();
+    threads = 32;
+  }
+  prefetch_lines(arguments.keys_in + begin, length * sizeof(Word), thread, threads);
+  if (has_values) {
     const auto bytes = static_cast<std::uint64_t>(arguments.value_bytes);
-    prefetch_lines(static_cast<const char*>(arguments.values_in) + s.begin * bytes,
-                   s.length * bytes, 0, 1);
+    prefetch_lines(static_cast<const char*>(arguments.values_in) + begin * bytes, length * bytes,
+                   thread, threads);
   }
 }
 
@@ -602,7 +621,7 @@ __global__ void __launch_bounds__(32 * top_k_warps, 5)
     return segment < segments ? read_selection(arguments, segment) : Selection{};
   };
   Selection next = read(first);
-  prefetch_selection(arguments, next);
+  prefetch_selection(arguments, next, true);
   for (; first < segments; first += step) {
     Selection s = next;
     next = read(first + step);
@@ -624,13 +643,25 @@ __global__ void __launch_bounds__(32 * top_k_warps, 5)
         s.length = s.wanted = 0;
       }
     }
-    const int longest = max_in_warp(static_cast<int>(s.length));
-    const auto prefetch_next = [&] { prefetch_selection(arguments, next); };
-    if (longest != 0) {
-      select_in_threads(arguments, tiles[threadIdx.x / 32], s, longest, prefetch_next);
-    } else {
-      prefetch_next();
+    bool prefetched = false;
+    const auto prefetch_next = [&] {
+      if (!prefetched) prefetch_selection(arguments, next, true);
+      prefetched = true;
+    };
+    // Segments that fit the tile together, with what is between them.
+    constexpr std::uint64_t most = 32 * TopKTile<Word>::longest;
+    const std::uint64_t end = s.begin + s.length;
+    unsigned int rest = __ballot_sync(full_warp, s.length != 0);
+    const bool in_order = in_a_row(rest, s.begin, end);
+    while (rest != 0) {
+      const std::uint64_t base = __shfl_sync(full_warp, s.begin, first_lane(rest));
+      const bool fits = (rest >> lane() & 1) != 0 && (!in_order || end - base <= most);
+      const unsigned int group = __ballot_sync(full_warp, fits);
+      const Selection own = fits ? s : Selection{};
+      select_in_threads(arguments, tiles[threadIdx.x / 32], own, group, in_order, prefetch_next);
+      rest &= ~group;
     }
+    prefetch_next();
   }
 }
 
@@ -653,13 +684,13 @@ __global__ void __launch_bounds__(32 * top_k_warps, sizeof(Word) == 4 ? 7 : 4)
     return list == nullptr ? read_selection(arguments, i) : selection_of(arguments, list[i]);
   };
   Selection next = read(first);
-  prefetch_selection(arguments, next);
+  prefetch_selection(arguments, next, false);
   for (; first < segments; first += step) {
     Selection s = next;
     next = read(first + step);
     if (__any_sync(full_warp, s.length > longest_of_warp))
       list_for_blocks(arguments, first + lane(), s);
-    prefetch_selection(arguments, next);
+    prefetch_selection(arguments, next, false);
     for (unsigned int rest = __ballot_sync(full_warp, s.wanted != 0 && s.length <= longest_of_warp);
          rest != 0; rest &= rest - 1) {
       const int owner = first_lane(rest);
@@ -806,6 +837,15 @@ struct BlockSource {
   KeyCodec<Word> codec;
 };
 
+/// The wanted-th of 32 * Rows minima in shared memory. Called by a warp.
+template <int Rows, class Word>
+__device__ __forceinline__ Word bound_by_minima(const Word* shared_minima, std::uint32_t wanted) {
+  Word minima[Rows];
+#pragma unroll
+  for (int r = 0; r < Rows; ++r) minima[r] = shared_minima[32 * r + lane()];
+  return threshold_in_warp(minima, wanted).greatest();
+}
+
 /// Leaves the `wanted` first items in the buffer. Called by all threads of a block.
 ///
 /// Each warp reads consecutive rows. Items up to `bound`, an upper bound of the wanted-th word,
@@ -829,6 +869,11 @@ __device__ __forceinline__ void select_in_block(const BlockSource<Word>& source,
       if (last == 0) return;
       bound = last - 1;
     }
+    // The chunk after the next, which no register holds a place for.
+    constexpr std::uint32_t line_items = 128 / sizeof(Word);
+    if (const std::uint32_t ahead = base + 2 * top_k_chunk + threadIdx.x * line_items;
+        threadIdx.x < top_k_chunk / line_items && ahead < source.length)
+      prefetch_line(source.words + source.begin + ahead);
     Word words[items_of_thread];
     const std::uint32_t first = base + warp * 32 * items_of_thread + lane();
 #pragma unroll
@@ -848,13 +893,11 @@ __device__ __forceinline__ void select_in_block(const BlockSource<Word>& source,
       const bool in_halves = wanted > top_k_block / 2;
       __syncthreads();
       shared.minima[threadIdx.x] = in_halves ? least[0] : min(least[0], least[1]);
-      shared.minima[top_k_block + threadIdx.x] = in_halves ? least[1] : ~Word{0};
+      if (in_halves) shared.minima[top_k_block + threadIdx.x] = least[1];
       __syncthreads();
       if (warp == 0) {
-        Word minima[2 * warps];
-#pragma unroll
-        for (unsigned int w = 0; w < 2 * warps; ++w) minima[w] = shared.minima[32 * w + lane()];
-        const Word found = threshold_in_warp(minima, wanted).greatest();
+        const Word found = in_halves ? bound_by_minima<2 * warps>(shared.minima, wanted)
+                                     : bound_by_minima<warps>(shared.minima, wanted);
         if (lane() == 0) shared.bound = found;
       }
       __syncthreads();
