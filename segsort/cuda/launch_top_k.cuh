@@ -40,7 +40,7 @@ cudaError_t launch_resident_top_k(void (*kernel)(TopKArguments<Word>),
 /// Whether segments are selected from by threads first, which list the longer ones.
 template <class Word>
 bool begins_with_threads(std::uint64_t items, std::uint64_t segments) {
-  return segments != 0 && items / segments <= TopKTile<Word>::longest;
+  return segments != 0 && items / segments <= longest_of_thread<Word>;
 }
 
 /// Launches the selection. \pre the counters are zeroed, if there are any
@@ -53,8 +53,11 @@ cudaError_t launch_top_k(TopKArguments<Word> arguments, std::uint64_t most_block
   cudaError_t status = cudaSuccess;
   std::uint64_t segments = arguments.num_segments;
   if (arguments.lists.warp_segments != nullptr) {
-    status = launch_resident_top_k(top_k_thread_kernel<Word>, arguments,
-                                   (segments - 1) / threads + 1, threads, 0, stream);
+    // With twice as many warps at once, for segments that need few registers.
+    const bool tiny = arguments.num_items / 4 <= segments;
+    status = launch_resident_top_k(tiny ? top_k_thread_kernel<Word, longest_of_any_thread>
+                                        : top_k_thread_kernel<Word, longest_of_thread<Word>>,
+                                   arguments, (segments - 1) / threads + 1, threads, 0, stream);
     segments = std::min(segments, arguments.num_items / (longest_of_any_thread + 1));
   }
   arguments.chunk =

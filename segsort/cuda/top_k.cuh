@@ -49,7 +49,7 @@ inline constexpr int most_ranked = 64;
 
 /// Items that a block's buffer needs for this k.
 constexpr int buffer_capacity(std::int64_t k) {
-  return top_k_chunk + (k > 256 ? static_cast<int>(most_selected) : 512);
+  return top_k_chunk + (k > 512 ? 2 * static_cast<int>(most_selected) : 1024);
 }
 
 /// A segment of more than longest_of_block items.
@@ -261,18 +261,18 @@ __device__ __forceinline__ void put_ranked(const TopKArguments<Word>& arguments,
   }
 }
 
-/// Shared memory of a warp.
+/// Longest segment of a thread.
 template <class Word>
-struct TopKTile {
-  static constexpr int longest = sizeof(Word) == 4 ? 32 : 16;  ///< segment of a thread
-  union {
-    Word items[longest * 33];  ///< with a gap after each 32 items, against bank conflicts
-    struct {
-      Word words[most_ranked];
-      std::uint32_t positions[most_ranked];
-    } candidates;
-    std::uint32_t selected[longest_of_warp];
-  };
+inline constexpr int longest_of_thread = sizeof(Word) == 4 ? 32 : 16;
+
+/// Shared memory of a warp that selects from one segment.
+template <class Word>
+union TopKTile {
+  struct {
+    Word words[most_ranked];
+    std::uint32_t positions[most_ranked];
+  } candidates;
+  std::uint32_t selected[longest_of_warp];
 };
 
 /// Places of a tile with a gap after each 32, against bank conflicts.
@@ -280,11 +280,13 @@ __device__ __forceinline__ int in_tile(int i) {
   return i + i / 32;
 }
 
-/// Shared memory of a warp whose threads select.
-template <class Word>
-struct ThreadTile : TopKTile<Word> {
-  static constexpr int most_results = 1024;
+/// Shared memory of a warp whose threads select from segments of up to Longest items.
+template <class Word, int Longest>
+struct ThreadTile {
+  static constexpr int most_items = 32 * Longest;
+  static constexpr int most_results = most_items;
   static constexpr std::uint16_t no_item = 0xffff;
+  Word items[most_items + Longest];
   std::uint16_t results[most_results + most_results / 32];  ///< items of the tile
 };
 
@@ -440,8 +442,8 @@ __device__ __forceinline__ void select_by_network(const Selection& s, const Word
 }
 
 /// Calls put(rank, word, i) for the selected items of one segment per lane.
-/// \param longest  greatest length of the lanes, at most TopKTile::longest
-template <class Word, class WordOf, class Put>
+/// \param longest  greatest length of the lanes, at most Longest
+template <class Word, int Longest, class WordOf, class Put>
 __device__ __forceinline__ void select_in_thread(const Selection& s, int longest,
                                                  const WordOf& word_of, const Put& put) {
   if (__all_sync(full_warp, s.wanted <= 1)) {
@@ -459,10 +461,9 @@ __device__ __forceinline__ void select_in_thread(const Selection& s, int longest
     select_by_network<4, Word>(s, word_of, put);
   } else if (longest <= 8) {
     select_by_network<8, Word>(s, word_of, put);
-  } else if (longest <= 16) {
-    select_by_network<16, Word>(s, word_of, put);
-  } else if constexpr (TopKTile<Word>::longest == 32) {
-    select_by_network<32, Word>(s, word_of, put);
+  } else if constexpr (Longest >= 16) {
+    if (longest <= 16) return select_by_network<16, Word>(s, word_of, put);
+    if constexpr (Longest >= 32) select_by_network<32, Word>(s, word_of, put);
   }
 }
 
@@ -480,11 +481,11 @@ __device__ __forceinline__ bool in_a_row(unsigned int lanes, std::uint64_t begin
 /// \param in_order  the segments ascend and, with what is between them, fit the tile: they are read
 ///                  in whole lines, and results are written in whole lines
 /// \param after_load  called by all lanes when most items have been read
-template <class Word, class AfterLoad>
+template <class Word, int Longest, class AfterLoad>
 __device__ __forceinline__ void select_in_threads(const TopKArguments<Word>& arguments,
-                                                  ThreadTile<Word>& tile, const Selection& s,
-                                                  unsigned int lanes, bool in_order,
-                                                  const AfterLoad& after_load) {
+                                                  ThreadTile<Word, Longest>& tile,
+                                                  const Selection& s, unsigned int lanes,
+                                                  bool in_order, const AfterLoad& after_load) {
   const std::uint64_t end = s.begin + s.length;
   const int first_one = first_lane(lanes);
   const int last_one = highest_bit(lanes);
@@ -492,7 +493,7 @@ __device__ __forceinline__ void select_in_threads(const TopKArguments<Word>& arg
   if (!in_order) {
     after_load();
     const Word* const keys = arguments.keys_in + s.begin;
-    select_in_thread<Word>(
+    select_in_thread<Word, Longest>(
         s, longest, [&](int i) { return arguments.codec.encoded(keys[i]); },
         [&](int rank, Word word, int i) { arguments.put(s.out + rank, word, s.begin + i); });
     return;
@@ -503,20 +504,20 @@ __device__ __forceinline__ void select_in_threads(const TopKArguments<Word>& arg
   const std::uint64_t out_base = __shfl_sync(full_warp, s.out, first_one);
   const std::uint64_t span = __shfl_sync(full_warp, out_end, last_one) - out_base;
   const bool collects = in_a_row(lanes, s.out, out_end) &&
-                        span <= static_cast<std::uint64_t>(ThreadTile<Word>::most_results);
+                        span <= static_cast<std::uint64_t>(ThreadTile<Word, Longest>::most_results);
   __syncwarp();  // the tile is free
   for (int i = static_cast<int>(lane()); i < items; i += 32)
     copy_async(&tile.items[in_tile(i)], arguments.keys_in + base + i);
   const auto results = collects ? static_cast<int>(span) : 0;
   for (int o = static_cast<int>(lane()); o < results; o += 32)
-    tile.results[in_tile(o)] = ThreadTile<Word>::no_item;
+    tile.results[in_tile(o)] = ThreadTile<Word, Longest>::no_item;
   wait_for_copies();
   __syncwarp();
   after_load();
   const auto first = static_cast<int>(s.begin - base);
   const auto first_out = static_cast<int>(s.out - out_base);
   const auto word_of_item = [&](int i) { return arguments.codec.encoded(tile.items[in_tile(i)]); };
-  select_in_thread<Word>(
+  select_in_thread<Word, Longest>(
       s, longest, [&](int i) { return word_of_item(first + i); },
       [&](int rank, Word word, int i) {
         if (collects) {
@@ -528,7 +529,7 @@ __device__ __forceinline__ void select_in_threads(const TopKArguments<Word>& arg
   __syncwarp();
   for (int o = static_cast<int>(lane()); o < results; o += 32) {
     const std::uint16_t item = tile.results[in_tile(o)];
-    if (item != ThreadTile<Word>::no_item)
+    if (item != ThreadTile<Word, Longest>::no_item)
       arguments.put(out_base + o, word_of_item(item), base + item);
   }
 }
@@ -581,7 +582,7 @@ __device__ __forceinline__ void prefetch_selection(const TopKArguments<Word>& ar
     const unsigned int lanes = __ballot_sync(full_warp, mine);
     begin = __shfl_sync(full_warp, begin, first_lane(lanes) & 31);
     const std::uint64_t end = __shfl_sync(full_warp, s.begin + s.length, highest_bit(lanes) & 31);
-    constexpr std::uint64_t most = 32 * TopKTile<Word>::longest;
+    constexpr std::uint64_t most = 32 * longest_of_thread<Word>;
     length = lanes != 0 && end > begin ? min(end - begin, most) : 0;
     has_values = __any_sync(full_warp, has_values && mine) != 0;
     thread = lane();
@@ -608,10 +609,11 @@ __device__ __forceinline__ Selection read_selection(const TopKArguments<Word>& a
 }
 
 /// Segments that fit a thread; lists the others. Each warp takes chunks of segments.
-template <class Word>
-__global__ void __launch_bounds__(32 * top_k_warps, 5)
+/// \tparam Longest  longest segment of a thread
+template <class Word, int Longest>
+__global__ void __launch_bounds__(32 * top_k_warps, Longest == 8 ? 8 : 5)
     top_k_thread_kernel(const TopKArguments<Word> arguments) {
-  __shared__ ThreadTile<Word> tiles[top_k_warps];
+  __shared__ ThreadTile<Word, Longest> tiles[top_k_warps];
   const TopKLists& lists = arguments.lists;
   const std::uint64_t segments = arguments.segments();
   const std::uint64_t step = std::uint64_t{gridDim.x} * top_k_warps * 32;
@@ -631,7 +633,7 @@ __global__ void __launch_bounds__(32 * top_k_warps, 5)
     if (s.length > longest_of_warp) s.length = s.wanted = 0;
     // Few segments longer than the others are left to warps.
     constexpr int fewest_wide = 5;
-    const bool wide = s.length > longest_of_any_thread && s.length <= TopKTile<Word>::longest;
+    const bool wide = s.length > longest_of_any_thread && s.length <= Longest;
     const bool wide_in_threads = __popc(__ballot_sync(full_warp, wide)) >= fewest_wide;
     const bool for_warp = s.length > longest_of_any_thread && !(wide && wide_in_threads);
     if (const unsigned int listed = __ballot_sync(full_warp, for_warp); listed != 0) {
@@ -649,7 +651,7 @@ __global__ void __launch_bounds__(32 * top_k_warps, 5)
       prefetched = true;
     };
     // Segments that fit the tile together, with what is between them.
-    constexpr std::uint64_t most = 32 * TopKTile<Word>::longest;
+    constexpr std::uint64_t most = ThreadTile<Word, Longest>::most_items;
     const std::uint64_t end = s.begin + s.length;
     unsigned int rest = __ballot_sync(full_warp, s.length != 0);
     const bool in_order = in_a_row(rest, s.begin, end);

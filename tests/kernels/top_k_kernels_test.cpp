@@ -98,7 +98,10 @@ void expect_top(const std::vector<std::uint64_t>& lengths, std::uint64_t k, Keys
                      nullptr,
                      nullptr};
   if (by_threads)
-    cuda_on_host::run_block(32 * top_k_warps, [&] { top_k_thread_kernel(arguments); });
+    cuda_on_host::run_block(32 * top_k_warps, [&] {
+      chunk == 32 ? top_k_thread_kernel<Word, longest_of_thread<Word>>(arguments)
+                  : top_k_thread_kernel<Word, longest_of_any_thread>(arguments);
+    });
   cuda_on_host::run_block(32 * top_k_warps, [&] { top_k_warp_kernel(arguments); });
   cuda_on_host::run_block(top_k_block, [&] { top_k_block_kernel(arguments); });
 
