@@ -94,10 +94,14 @@ struct DeviceTopKSegments {
 /// longer ones by all blocks; at most O(n_i b) for keys of b bits in the worst order. For k > 2048
 /// segments are sorted whole.
 ///
-/// Temporary storage: with sorted results and k > 32, a copy of the outputs, 16 bytes per segment
-/// and the storage of a segmented sort of the outputs; 8 bytes per 1024 items; and
-/// (12 k + 8) bytes per 10000 items for keys of 4 bytes (16 k for 8). For k > 2048: a copy of keys
-/// and values, and the storage of a segmented sort.
+/// Temporary storage: 8 bytes for each 1025 items; if the mean length is at most 32, 8 bytes for each
+/// segment or 9 items, whichever are fewer; with segments of more than 65536 items, 1.1 k (key bytes
+/// + 8) bytes for each 16384 items. With sorted results and k > 32 also a copy of the outputs, 16
+/// bytes per segment and the storage of a segmented sort of the outputs. For k > 2048 instead of all
+/// of this a copy of keys and values (positions: two), and the storage of a segmented sort.
+///
+/// Where k is about a quarter of the mean length or more, DeviceSegmentedSort of whole segments takes
+/// less time on an H100, and more storage.
 ///
 /// Sources: segsort/README.md; the threshold from group minima and the streaming buffer follow
 /// Johnson, Douze, Jegou: Billion-scale similarity search with GPUs (IEEE Trans. Big Data 2019).
