@@ -3,9 +3,11 @@
 
 #include <concepts>
 #include <cstdint>
+#include <string_view>
 
 #include "sortie/context.hpp"
 #include "sortie/segmented_sort.hpp"
+#include "sortie/top_k.hpp"
 
 /// Backends that segmented_sort.cpp dispatches to. In a build without CUDA, it defines sort_on_cuda()
 /// itself.
@@ -24,6 +26,11 @@ void sort_on_cuda(const Context& context, const Request& request);
 
 /// Checks all offsets on one thread; the error names the first invalid segment.
 /// \throws Error (input)  an offset exceeds num_items, or an end precedes its begin
-void check_offsets(const OffsetArray& begins, const OffsetArray& ends, std::uint64_t num_items);
+/// \param call  named in the error
+void check_offsets(const OffsetArray& begins, const OffsetArray& ends, std::uint64_t num_items,
+                   std::string_view call = "segmented_sort");
+
+/// Selects on a GPU. \pre select() has checked `request` and its offsets
+void select_on_cuda(const Context& context, const TopKRequest& request);
 
 }  // namespace sortie::segsort

@@ -57,13 +57,14 @@ SegmentedSortOptions checked_options(const Request& request) {
 
 }  // namespace
 
-void check_offsets(const OffsetArray& begins, const OffsetArray& ends, std::uint64_t num_items) {
+void check_offsets(const OffsetArray& begins, const OffsetArray& ends, std::uint64_t num_items,
+                   std::string_view call) {
   for (std::uint64_t i = 0; i < begins.size; ++i) {
     if (begins[i] <= ends[i] && ends[i] <= num_items) continue;
     throw Error(ErrorKind::input,
-                fmt::format("segmented_sort: segment {}: found offsets [{}, {}), expected a range "
+                fmt::format("{}: segment {}: found offsets [{}, {}), expected a range "
                             "within [0, {})",
-                            i, begins[i], ends[i], num_items));
+                            call, i, begins[i], ends[i], num_items));
   }
 }
 

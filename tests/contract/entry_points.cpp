@@ -27,6 +27,7 @@
 #include "sortie/spgemm.hpp"
 #include "sortie/spgemm_chunks.hpp"
 #include "sortie/text_deduplication.hpp"
+#include "sortie/top_k.hpp"
 #include "tests/contract/operands.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -314,6 +315,16 @@ std::vector<EntryPoint> rows_of_sorts() {
              return hash(keys);
            },
        .phases = {"segmented sort"}},
+      {.name = "top_k",
+       .call =
+           [](const Context& context) {
+             std::vector<std::uint64_t> positions(3 * operands().segment_begins.size());
+             top_k(context, std::span<const std::uint64_t>(operands().keys),
+                   std::span<const std::uint32_t>(operands().segment_begins),
+                   std::span<const std::uint32_t>(operands().segment_ends), 3, positions);
+             return hash(positions);
+           },
+       .phases = {"top k"}},
       {.name = "sort",
        .call =
            [](const Context& context) {

@@ -46,6 +46,7 @@ PROGRAMS = {
     "device_segmented_sort": "DeviceSegmentedSortTest.*:DeviceShapeTest/0.OneSegment*:DeviceShapeTest/0.Each*:DeviceShapeTest/6.OneSegment*"
                              "-*SortsOfTheSameData*",
     "device_sort": "DeviceArraySort/1.EveryD*:DeviceArraySort/7.EveryD*:DeviceArraySort/5.Desc*",
+    "device_top_k": "DeviceTopKSegmentsTest.OwnK*:DeviceTopKGraph.*",
     "papers_device": "DeviceIcs17BitRangeTest.*:DeviceIcs17CountTest.*",
     "bitonic_device": "BitonicOfFloatingPoint.*:BitonicErrors.*",
     "dc3_device": "DeviceSkew.EqualsReferenceOnShort*",

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/bench/cuda/segsort_workload.hpp"
+#include "apps/bench/cuda/top_k_bench.hpp"
 #include "baselines/segsort/cub.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
@@ -104,9 +105,15 @@ std::vector<Row> segsort_on_cuda(const Context& context, const std::vector<std::
   std::vector<Row> all;
   for (const std::string& name : cases) {
     work.set_segments(parse_segment_case(name));
-    std::vector<Row> rows = measure_case(name, work, options);
-    if (sink) sink(rows);
-    std::move(rows.begin(), rows.end(), std::back_inserter(all));
+    const auto add = [&](std::vector<Row> rows) {
+      if (sink) sink(rows);
+      std::move(rows.begin(), rows.end(), std::back_inserter(all));
+    };
+    if (options.top_k.empty()) {
+      add(measure_case(name, work, options));
+    } else {
+      measure_top_k(name, work, options, add);
+    }
   }
   return all;
 }

@@ -191,6 +191,8 @@ std::vector<Row> segsort(const Context& context, const SegsortOptions& options,
   const Backend backend = resolve_backend(context);
   require_policies(backend, options.policies);
   require_algorithms(backend, options.algorithms);
+  if (backend == Backend::host && !options.top_k.empty())
+    throw Error(ErrorKind::unavailable, "top k: found the host backend, expected CUDA");
   SegsortOptions complete = options;
   if (complete.items == 0) {
     complete.items = backend == Backend::cuda ? default_items_on_cuda : default_items_on_host;

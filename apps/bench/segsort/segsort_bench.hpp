@@ -45,6 +45,8 @@ struct SegsortOptions {
   std::vector<SegsortPolicy> policies = {SegsortPolicy::tuned};  ///< on CUDA, one row each
   /// On the host, one row each in addition to the copy; empty: all.
   std::vector<SegsortAlgorithm> algorithms = {};
+  /// On CUDA: instead of sorting, select so many of each segment; see measure_top_k().
+  std::vector<std::int64_t> top_k = {};
 };
 
 /// Measures segmented sort for every case on the context's backend, one row per method. The sink

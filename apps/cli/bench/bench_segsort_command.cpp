@@ -43,6 +43,7 @@ struct SegsortCommand : BenchOptions {
   std::vector<std::string> cases;
   std::vector<std::string> policies;
   std::vector<std::string> algorithms;
+  std::vector<std::int64_t> top_k;
   bool grid = false;
   std::string grid_part = "1/1";
   bool launch_cost = false;
@@ -86,6 +87,7 @@ void run_cases(Job& job, const SegsortCommand& command) {
   options.seed = command.common.seed;
   options.cases = command.cases;
   options.policies = chosen_policies(command);
+  options.top_k = command.top_k;
   for (const std::string& name : command.algorithms)
     options.algorithms.push_back(bench::parse_segsort_algorithm(name));
   finish_bench(job, command, bench::segsort(job.context(), options, table_printer(job, command)));
@@ -175,6 +177,11 @@ void add_case_options(CLI::App& parser, SegsortCommand& options) {
       .add_option("--policy", options.policies,
                   "Policy of Sortie on CUDA: tuned or ics17 (may be repeated; default: tuned)")
       ->check(CLI::IsMember({"tuned", "ics17"}));
+  parser
+      .add_option("--top-k", options.top_k,
+                  "On CUDA: select the K least keys of each segment, sorted, and compare with "
+                  "sorting it whole (may be repeated)")
+      ->check(CLI::PositiveNumber);
 }
 
 // The two other benchmarks of segmented sort. Options that do not apply to them are rejected.
@@ -190,7 +197,7 @@ void add_modes(CLI::App& parser, SegsortCommand& options) {
       "--launch-cost", options.launch_cost,
       "On CUDA, instead of cases: the cost of a call with 1000 segments of 32 items, "
       "as a graph and as plain calls, compared with an empty and a copy kernel");
-  for (const char* const name : {"--algorithm", "--case", "--csv", "--repeat"}) {
+  for (const char* const name : {"--algorithm", "--case", "--csv", "--repeat", "--top-k"}) {
     grid->excludes(parser.get_option(name));
     launch_cost->excludes(parser.get_option(name));
   }

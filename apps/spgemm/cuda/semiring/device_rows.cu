@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/spgemm/cuda/semiring/device_rows.hpp"
 
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 
@@ -9,7 +10,7 @@
 #include "apps/spgemm/semiring.hpp"
 #include "apps/spgemm/semiring_backends.hpp"
 #include "primitives/cuda/launch.cuh"
-#include "sortie/device_segmented_sort.hpp"
+#include "sortie/device_top_k.hpp"
 
 namespace sortie::spgemm::cuda {
 
@@ -34,9 +35,11 @@ void mark_kept(std::int64_t rows, const std::int64_t* row_ptr, std::int64_t entr
   if (filter.keep_top) {
     sorted = DeviceBuffer<std::uint64_t>(entries, stream);
     call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
-      return DeviceSegmentedSort::SortKeysDescending(
+      return DeviceTopK::Keys(
           scratch, bytes, static_cast<const std::uint64_t*>(keys.data()), sorted.data(), entries,
-          rows, row_ptr, row_ptr + 1, stream);
+          std::min(*filter.keep_top, entries),
+          DeviceTopKSegments<std::int64_t>{rows, row_ptr, row_ptr + 1, row_ptr, entries}, {},
+          stream);
     });
   }
   mark_kept_kernel<<<blocks_for(rows, structure_warps), structure_threads, 0, stream>>>(

@@ -18,7 +18,7 @@ void mark_outside(std::int64_t rows, const StructureRows& structure, const Struc
 
 /// flags[i] = 1 for the entries that the filter keeps.
 /// \pre the filter is valid
-/// Memory: with keep_top, 16 bytes for each entry and the temporary storage of the sort.
+/// Memory: with keep_top, 16 bytes for each entry and the temporary storage of DeviceTopK.
 /// \throws Error (out_of_memory, device)
 template <class Value>
 void mark_kept(std::int64_t rows, const std::int64_t* row_ptr, std::int64_t entries,

@@ -48,7 +48,8 @@ __global__ void __launch_bounds__(structure_threads)
 
 /// flags[i] = 1 for the `keep_top` greatest keys of each row, the first of equal ones, that are not
 /// below `least`.
-/// \param sorted  the keys of each row in descending order; null: all that are not below `least`
+/// \param sorted  the `keep_top` greatest keys of each row in descending order, at the begin of the
+///                row; null: all that are not below `least`
 __global__ void __launch_bounds__(structure_threads)
     mark_kept_kernel(std::int64_t rows, const std::int64_t* row_ptr, const std::uint64_t* keys,
                      const std::uint64_t* sorted, std::int64_t keep_top, std::uint64_t least,

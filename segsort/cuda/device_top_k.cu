@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sortie/device_top_k.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/cuda/device_pool.hpp"
+#include "segsort/cuda/launch_top_k.cuh"
+#include "sortie/device_segmented_sort.hpp"
+
+namespace sortie::segsort {
+namespace {
+
+bool is_valid_selection(const DeviceTopKRequest& request) {
+  const auto is_width = [](int bytes) { return bytes == 4 || bytes == 8; };
+  return is_width(key_bytes(request.key_type)) && is_width(request.offset_bytes) &&
+         (request.value_bytes == 0 || is_width(request.value_bytes)) && request.num_items >= 0 &&
+         request.num_segments >= 0 && request.k >= 0 && request.num_outputs >= 0 &&
+         (request.begin_offsets != nullptr || request.num_segments == 0 ||
+          request.num_items % request.num_segments == 0);
+}
+
+/// How results come into order, and by which way segments are selected from.
+enum class Plan {
+  select,            ///< results unordered, or ordered by the kernels
+  select_then_sort,  ///< more results than the kernels order
+  sort_whole,        ///< more results than the kernels select
+};
+
+Plan plan_of(const DeviceTopKRequest& request) {
+  if (request.k > most_selected) return Plan::sort_whole;
+  return request.sorted && request.k > most_sorted_in_kernel ? Plan::select_then_sort
+                                                             : Plan::select;
+}
+
+/// | array            | elements           | for                                                  |
+/// |------------------|--------------------|------------------------------------------------------|
+/// | lists            | TopKLists          | segments of more than longest_of_warp items          |
+/// | keys, values     | outputs or items   | selected items to be sorted, or all items sorted     |
+/// | indices          | items              | sort_whole with positions: 0, 1, 2, ...              |
+/// | unwanted_keys    | outputs            | select_then_sort, if the caller wants no keys        |
+/// | extents          | 2 per segment      | select_then_sort: begins, then ends of the results;  |
+/// |                  |                    | sort_whole without offsets: those of the rows        |
+/// | sort             | bytes              | temporary storage of the segmented sort              |
+struct TopKStorage {
+  TopKLists lists{};
+  std::size_t zeroed_bytes = 0;
+  std::uint64_t most_block_tasks = 0;
+  char* keys = nullptr;
+  char* values = nullptr;
+  char* indices = nullptr;
+  char* unwanted_keys = nullptr;
+  std::uint64_t* extents = nullptr;
+  char* sort = nullptr;
+  std::size_t sort_bytes = 0;
+  DeviceRequest sort_request;
+  std::size_t bytes = 0;
+
+  cudaError_t carve(void* base, const DeviceTopKRequest& request, cudaStream_t stream) {
+    const auto items = static_cast<std::uint64_t>(request.num_items);
+    const auto segments = static_cast<std::uint64_t>(request.num_segments);
+    const auto outputs = static_cast<std::uint64_t>(request.num_outputs);
+    const auto key = static_cast<std::uint64_t>(key_bytes(request.key_type));
+    const auto value = static_cast<std::uint64_t>(request.value_bytes);
+    const auto k = static_cast<std::uint64_t>(request.k);
+    const Plan plan = plan_of(request);
+    StorageCarver carver(base);
+    const bool by_threads = key == 4 ? begins_with_threads<std::uint32_t>(items, segments)
+                                     : begins_with_threads<std::uint64_t>(items, segments);
+    if (plan != Plan::sort_whole && (by_threads || items > longest_of_warp)) {
+      const std::uint64_t of_block = std::min(segments, items / (longest_of_warp + 1));
+      const std::uint64_t long_ones = std::min(segments, items / (longest_of_block + 1));
+      const std::uint64_t parts = long_ones == 0 ? 0 : items / shortest_part + long_ones;
+      const std::uint64_t groups = parts / parts_of_group + long_ones;
+      lists.counters = carver.take<TopKCounters>(1);
+      lists.parts_done = carver.take<unsigned int>(groups);
+      lists.groups_done = carver.take<unsigned int>(long_ones);
+      zeroed_bytes = carver.used();
+      if (by_threads)
+        lists.warp_segments =
+            carver.take<std::uint64_t>(std::min(segments, items / (longest_of_any_thread + 1)) + 1);
+      lists.block_segments = carver.take<std::uint64_t>(of_block);
+      lists.long_segments = carver.take<LongSegment>(long_ones);
+      lists.part_owner = carver.take<std::uint32_t>(parts);
+      lists.candidates = carver.take<char>((parts + groups) * k * key);
+      lists.positions = carver.take<std::uint64_t>((parts + groups) * k);
+      lists.part_capacity = parts;
+      most_block_tasks = of_block + parts;
+    }
+    if (plan != Plan::select) {
+      const bool whole = plan == Plan::sort_whole;
+      const bool has_positions = value != 0 && request.values_in == nullptr;
+      const bool has_rows = request.begin_offsets == nullptr;
+      const std::uint64_t count = whole ? items : outputs;
+      const std::uint64_t offsets_of_rows = has_rows ? segments + 1 : 0;
+      extents = carver.take<std::uint64_t>(whole ? offsets_of_rows : 2 * segments);
+      keys = carver.take<char>(count * key);
+      values = carver.take<char>(count * value);
+      if (whole && has_positions) indices = carver.take<char>(count * value);
+      if (!whole && request.keys_out == nullptr) unwanted_keys = carver.take<char>(count * key);
+      sort_request.key_type = request.key_type;
+      sort_request.value_bytes = request.value_bytes;
+      sort_request.num_items = static_cast<std::int64_t>(count);
+      sort_request.num_segments = request.num_segments;
+      sort_request.device_num_segments = request.device_num_segments;
+      sort_request.order = request.order;
+      sort_request.stable = true;
+      if (whole) {
+        sort_request.keys_in = request.keys_in;
+        sort_request.keys_out = keys;
+        sort_request.values_in = has_positions ? indices : request.values_in;
+        sort_request.values_out = values;
+      } else {
+        lists.begins = extents;
+        lists.ends = extents == nullptr ? nullptr : extents + segments;
+        sort_request.keys_in = keys;
+        sort_request.keys_out = unwanted_keys != nullptr ? unwanted_keys : request.keys_out;
+        sort_request.values_in = values;
+        sort_request.values_out = request.values_out;
+        sort_request.input_is_scratch = true;
+      }
+      const bool own_extents = !whole || has_rows;
+      sort_request.offset_bytes = own_extents ? 8 : request.offset_bytes;
+      sort_request.begin_offsets = own_extents ? extents : request.begin_offsets;
+      sort_request.end_offsets =
+          own_extents ? extents + (whole ? 1 : segments) : request.end_offsets;
+      const cudaError_t status = sort_on_device(nullptr, sort_bytes, sort_request, stream);
+      if (status != cudaSuccess) return status;
+      sort = carver.take<char>(sort_bytes);
+    }
+    bytes = std::max<std::size_t>(carver.used(), 1);  // a null pointer would query the size again
+    return cudaSuccess;
+  }
+};
+
+template <class Word>
+cudaError_t select_words(const DeviceTopKRequest& request, TopKStorage& storage,
+                         cudaStream_t stream) {
+  const Plan plan = plan_of(request);
+  const auto offsets = [&](const void* data) {
+    return DeviceOffsets{data, request.offset_bytes == 8};
+  };
+  TopKArguments<Word> arguments{
+      .keys_in = static_cast<const Word*>(request.keys_in),
+      .keys_out = static_cast<Word*>(request.keys_out),
+      .values_in = request.values_in,
+      .values_out = request.values_out,
+      .value_bytes = request.value_bytes,
+      .begin_offsets = offsets(request.begin_offsets),
+      .end_offsets = offsets(request.end_offsets),
+      .output_offsets = offsets(request.output_offsets),
+      .num_items = static_cast<std::uint64_t>(request.num_items),
+      .num_segments = static_cast<std::uint64_t>(request.num_segments),
+      .row_length = static_cast<std::uint64_t>(request.num_items / request.num_segments),
+      .device_num_segments = request.device_num_segments,
+      .k = static_cast<std::uint64_t>(request.k),
+      .codec = KeyCodec<Word>(kind_of(request.key_type), request.order),
+      .sorted = request.sorted && request.k <= most_sorted_in_kernel,
+      .chunk = 1,
+      .capacity = buffer_capacity(request.k),
+      .lists = storage.lists};
+  cudaError_t status = cudaSuccess;
+  if (plan == Plan::sort_whole) {
+    std::uint64_t* const offsets = request.begin_offsets == nullptr ? storage.extents : nullptr;
+    if (offsets != nullptr || storage.indices != nullptr)
+      status = number_items(storage.indices, request.value_bytes, arguments.num_items, offsets,
+                            arguments.num_segments, arguments.row_length, stream);
+    if (status == cudaSuccess)
+      status = sort_on_device(storage.sort, storage.sort_bytes, storage.sort_request, stream);
+    if (status != cudaSuccess) return status;
+    arguments.keys_in = reinterpret_cast<const Word*>(storage.keys);
+    arguments.values_in = storage.values;
+    return launch_copy_first(arguments, stream);
+  }
+  if (plan == Plan::select_then_sort) {
+    arguments.keys_out = reinterpret_cast<Word*>(storage.keys);
+    arguments.values_out = storage.values;
+  }
+  if (storage.lists.counters != nullptr)
+    status = cudaMemsetAsync(storage.lists.counters, 0, storage.zeroed_bytes, stream);
+  if (status == cudaSuccess) status = launch_top_k(arguments, storage.most_block_tasks, stream);
+  if (status == cudaSuccess && plan == Plan::select_then_sort)
+    status = sort_on_device(storage.sort, storage.sort_bytes, storage.sort_request, stream);
+  return status;
+}
+
+}  // namespace
+
+cudaError_t top_k_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
+                            const DeviceTopKRequest& request, cudaStream_t stream) {
+  if (!is_valid_selection(request)) return cudaErrorInvalidValue;
+  TopKStorage storage;
+  const cudaError_t status = storage.carve(temp_storage, request, stream);
+  if (status != cudaSuccess) return status;
+  if (temp_storage == nullptr) {
+    temp_storage_bytes = storage.bytes;
+    return cudaSuccess;
+  }
+  if (temp_storage_bytes < storage.bytes) return cudaErrorInvalidValue;
+  if (request.num_items == 0 || request.num_segments == 0 || request.k == 0) return cudaSuccess;
+  return key_bits(request.key_type) == 32 ? select_words<std::uint32_t>(request, storage, stream)
+                                          : select_words<std::uint64_t>(request, storage, stream);
+}
+
+}  // namespace sortie::segsort

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "primitives/cuda/launch.cuh"
+#include "segsort/cuda/top_k.cuh"
+
+/// Launches of the kernels of a selection.
+namespace sortie::segsort {
+
+/// Launches at most as many blocks as can be resident, and as `most_blocks`.
+template <class Word>
+cudaError_t launch_resident_top_k(void (*kernel)(TopKArguments<Word>),
+                                  const TopKArguments<Word>& arguments, std::uint64_t most_blocks,
+                                  unsigned int threads, std::size_t shared_bytes,
+                                  cudaStream_t stream) {
+  int device = 0;
+  int multiprocessors = 0;
+  int resident = 0;
+  cudaError_t status = cudaGetDevice(&device);
+  if (status == cudaSuccess)
+    status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+  if (status == cudaSuccess) status = allow_shared_memory(kernel, shared_bytes);
+  if (status == cudaSuccess)
+    status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel,
+                                                           static_cast<int>(threads), shared_bytes);
+  if (status != cudaSuccess) return status;
+  const std::uint64_t blocks =
+      std::min(most_blocks,
+               static_cast<std::uint64_t>(resident) * static_cast<std::uint64_t>(multiprocessors));
+  return launch(kernel, static_cast<unsigned int>(blocks), threads, shared_bytes, stream,
+                LaunchOrder::after, arguments);
+}
+
+/// Whether segments are selected from by threads first, which list the longer ones.
+template <class Word>
+bool begins_with_threads(std::uint64_t items, std::uint64_t segments) {
+  return segments != 0 && items / segments <= longest_of_thread<Word>;
+}
+
+/// Launches the selection. \pre the counters are zeroed, if there are any
+template <class Word>
+cudaError_t launch_top_k(TopKArguments<Word> arguments, std::uint64_t most_block_tasks,
+                         cudaStream_t stream) {
+  constexpr unsigned int threads = 32 * top_k_warps;
+  // Enough chunks for the warps of any GPU, each of which takes several to balance the load.
+  constexpr std::uint64_t most_warps = 1 << 15;
+  cudaError_t status = cudaSuccess;
+  std::uint64_t segments = arguments.num_segments;
+  if (arguments.lists.warp_segments != nullptr) {
+    // With twice as many warps at once, for segments that need few registers.
+    const bool tiny = arguments.num_items / 4 <= segments;
+    status = launch_resident_top_k(tiny ? top_k_thread_kernel<Word, longest_of_any_thread>
+                                        : top_k_thread_kernel<Word, longest_of_thread<Word>>,
+                                   arguments, (segments - 1) / threads + 1, threads, 0, stream);
+    segments = std::min(segments, arguments.num_items / (longest_of_any_thread + 1));
+  }
+  arguments.chunk =
+      static_cast<unsigned int>(std::clamp<std::uint64_t>(segments / most_warps, 1, 32));
+  if (status == cudaSuccess && segments != 0)
+    status = launch_resident_top_k(top_k_warp_kernel<Word>, arguments,
+                                   (segments - 1) / (arguments.chunk * top_k_warps) + 1, threads, 0,
+                                   stream);
+  if (status != cudaSuccess || most_block_tasks == 0) return status;
+  return launch_resident_top_k(top_k_block_kernel<Word>, arguments, most_block_tasks, top_k_block,
+                               top_k_shared_bytes<Word>(arguments.capacity), stream);
+}
+
+/// Launches number_items_kernel for indices of `value_bytes` bytes.
+inline cudaError_t number_items(void* indices, int value_bytes, std::uint64_t items,
+                                std::uint64_t* offsets, std::uint64_t segments,
+                                std::uint64_t row_length, cudaStream_t stream) {
+  constexpr unsigned int blocks = 4096;
+  const auto launch_for = [&]<class Index>(Index* typed) {
+    number_items_kernel<<<blocks, top_k_block, 0, stream>>>(typed, items, offsets, segments,
+                                                            row_length);
+  };
+  value_bytes == 8 ? launch_for(static_cast<std::uint64_t*>(indices))
+                   : launch_for(static_cast<std::uint32_t*>(indices));
+  return cudaGetLastError();
+}
+
+template <class Word>
+cudaError_t launch_copy_first(const TopKArguments<Word>& arguments, cudaStream_t stream) {
+  constexpr std::uint64_t most_blocks = 4096;
+  copy_first_kernel<<<static_cast<unsigned int>(std::min(arguments.num_segments, most_blocks)),
+                      top_k_block, 0, stream>>>(arguments);
+  return cudaGetLastError();
+}
+
+}  // namespace sortie::segsort

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The kernels of DeviceTopK on the host.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "segsort/cuda/top_k.cuh"
+
+namespace sortie::segsort {
+namespace {
+
+enum class Keys { random, equal, few, ascending, descending };
+
+template <class Word>
+std::vector<Word> keys_of(Keys kind, std::size_t count) {
+  std::mt19937_64 random(17 + count);
+  std::vector<Word> keys(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    switch (kind) {
+      case Keys::random:
+        keys[i] = static_cast<Word>(random());
+        break;
+      case Keys::equal:
+        keys[i] = ~Word{0};
+        break;
+      case Keys::few:
+        keys[i] = static_cast<Word>(random() % 7);
+        break;
+      case Keys::ascending:
+        keys[i] = static_cast<Word>(i / 3);
+        break;
+      case Keys::descending:
+        keys[i] = static_cast<Word>((count - i) / 2);
+        break;
+    }
+  }
+  return keys;
+}
+
+/// Runs both kernels with `blocks` blocks each, one after the other, and compares with a sort.
+template <class Word>
+void expect_top(const std::vector<std::uint64_t>& lengths, std::uint64_t k, Keys kind, bool sorted,
+                std::uint64_t gap = 0, unsigned int chunk = 32, bool by_threads = true) {
+  SCOPED_TRACE(testing::Message() << "k " << k << ", keys " << static_cast<int>(kind) << ", "
+                                  << sizeof(Word) << " bytes");
+  std::vector<std::uint64_t> begins;
+  std::vector<std::uint64_t> ends;
+  std::uint64_t items = 0;
+  for (const std::uint64_t length : lengths) {
+    begins.push_back(items);
+    ends.push_back(items + length);
+    items += length + gap;
+  }
+  const std::vector<Word> keys = keys_of<Word>(kind, items);
+  constexpr std::uint64_t poison = 77;
+  std::vector<Word> keys_out(lengths.size() * k, poison);
+  std::vector<std::uint64_t> positions(lengths.size() * k, poison);
+
+  const std::uint64_t parts = items / shortest_part + lengths.size();
+  TopKCounters counters{};
+  std::vector<unsigned int> parts_done(parts);
+  std::vector<unsigned int> groups_done(lengths.size());
+  std::vector<std::uint64_t> warp_segments(lengths.size());
+  std::vector<std::uint64_t> block_segments(lengths.size());
+  std::vector<LongSegment> long_segments(lengths.size());
+  std::vector<std::uint32_t> part_owner(parts);
+  std::vector<Word> candidates(2 * parts * k);
+  std::vector<std::uint64_t> candidate_positions(2 * parts * k);
+  TopKArguments<Word> arguments{};
+  arguments.keys_in = keys.data();
+  arguments.keys_out = keys_out.data();
+  arguments.values_out = positions.data();
+  arguments.value_bytes = 8;
+  arguments.begin_offsets = {begins.data(), true};
+  arguments.end_offsets = {ends.data(), true};
+  arguments.num_items = items;
+  arguments.num_segments = lengths.size();
+  arguments.k = k;
+  arguments.sorted = sorted;
+  arguments.chunk = chunk;
+  arguments.capacity = buffer_capacity(static_cast<std::int64_t>(k));
+  arguments.lists = {&counters,
+                     parts_done.data(),
+                     groups_done.data(),
+                     by_threads ? warp_segments.data() : nullptr,
+                     block_segments.data(),
+                     long_segments.data(),
+                     part_owner.data(),
+                     candidates.data(),
+                     candidate_positions.data(),
+                     parts,
+                     nullptr,
+                     nullptr};
+  if (by_threads)
+    cuda_on_host::run_block(32 * top_k_warps, [&] {
+      chunk == 32 ? top_k_thread_kernel<Word, longest_of_thread<Word>>(arguments)
+                  : top_k_thread_kernel<Word, longest_of_any_thread>(arguments);
+    });
+  cuda_on_host::run_block(32 * top_k_warps, [&] { top_k_warp_kernel(arguments); });
+  cuda_on_host::run_block(top_k_block, [&] { top_k_block_kernel(arguments); });
+
+  for (std::size_t s = 0; s < lengths.size(); ++s) {
+    std::vector<std::uint64_t> order(lengths[s]);
+    std::iota(order.begin(), order.end(), begins[s]);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint64_t a, std::uint64_t b) { return keys[a] < keys[b]; });
+    order.resize(std::min(k, lengths[s]));
+    const auto first = positions.begin() + static_cast<std::ptrdiff_t>(s * k);
+    const auto last = first + static_cast<std::ptrdiff_t>(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      ASSERT_EQ(keys_out[s * k + i], keys[first[static_cast<std::ptrdiff_t>(i)]])
+          << "result " << i << " of a segment of " << lengths[s];
+    }
+    if (!sorted) {
+      std::sort(first, last);
+      std::sort(order.begin(), order.end());
+    }
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      ASSERT_EQ(first[static_cast<std::ptrdiff_t>(i)], order[i])
+          << "result " << i << " of a segment of " << lengths[s];
+    }
+    ASSERT_TRUE(std::all_of(last, first + static_cast<std::ptrdiff_t>(k),
+                            [](std::uint64_t position) { return position == poison; }))
+        << "a segment of " << lengths[s];
+  }
+}
+
+const std::vector<std::uint64_t> short_lengths = [] {
+  std::vector<std::uint64_t> lengths;
+  for (std::uint64_t length = 0; length <= 34; ++length) lengths.insert(lengths.end(), 9, length);
+  for (const std::uint64_t border : {64, 128, 256, 512, 1024})
+    for (const std::uint64_t length : {border - 1, border, border + 1}) lengths.push_back(length);
+  std::mt19937 random(3);
+  std::shuffle(lengths.begin() + 200, lengths.end(), random);
+  return lengths;
+}();
+
+template <class Word>
+void expect_short() {
+  for (const Keys kind : {Keys::random, Keys::equal, Keys::few, Keys::ascending, Keys::descending})
+    for (const std::uint64_t k : {1, 3, 8, 16, 32}) expect_top<Word>(short_lengths, k, kind, true);
+  expect_top<Word>(short_lengths, 100, Keys::few, false, 2);
+  expect_top<Word>(short_lengths, 5, Keys::random, true, 1, 7);
+  expect_top<Word>(short_lengths, 5, Keys::few, true, 0, 7, false);
+}
+TEST(TopKKernels, ShortSegments32) {
+  expect_short<std::uint32_t>();
+}
+TEST(TopKKernels, ShortSegments64) {
+  expect_short<std::uint64_t>();
+}
+
+TEST(TopKKernels, SegmentsOfBlocks) {
+  const std::vector<std::uint64_t> lengths{1025, 2047, 5, 2048, 9000, 0, 40'000};
+  for (const Keys kind : {Keys::random, Keys::equal, Keys::few, Keys::descending}) {
+    for (const std::uint64_t k : {1, 32}) {
+      expect_top<std::uint32_t>(lengths, k, kind, true);
+      expect_top<std::uint64_t>(lengths, k, kind, true);
+    }
+    for (const std::uint64_t k : {128, 129, 257, 2048})
+      expect_top<std::uint32_t>(lengths, k, kind, false);
+  }
+}
+
+TEST(TopKKernels, SegmentsInParts) {
+  // The last group of the second is a part of one item.
+  const std::vector<std::uint64_t> lengths{70'000, 32 * shortest_part + 1, 3};
+  expect_top<std::uint32_t>(lengths, 20, Keys::random, true);
+  expect_top<std::uint32_t>(lengths, 300, Keys::few, false);
+  expect_top<std::uint64_t>(lengths, 7, Keys::descending, true);
+}
+
+}  // namespace
+}  // namespace sortie::segsort
