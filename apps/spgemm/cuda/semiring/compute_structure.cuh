@@ -33,31 +33,40 @@ void compute_structure_sums(std::int64_t rows, std::int64_t entries, const Struc
   DeviceBuffer<StructurePart> parts(most_parts, stream);
   DeviceBuffer<StructureCounters> counters(1, stream);
   check_cuda(cudaMemsetAsync(counters.data(), 0, counters.bytes(), stream));
-  StructureArguments<Semiring> args{
-      rows, a,   b, structure, a_values, b_values, part_entries, parts.data(), counters.data(),
-      sums, hits};
-  constexpr bool counts = adds_in_any_order<Semiring>;
-  if constexpr (counts) {
-    args.hits = nullptr;
-    check_cuda(cudaMemsetAsync(sums, 0, entries * sizeof *sums, stream));
-  }
-  const std::size_t short_bytes =
-      structure_warps * structure_table_bytes<Semiring>(short_row_entries);
-  compute_short_rows_kernel<Semiring>
-      <<<blocks_for(rows, structure_warps), structure_threads, short_bytes, stream>>>(args);
-  check_cuda(cudaGetLastError());
+  DeviceBuffer<std::uint32_t> warp_rows(adds_in_any_order<Semiring> ? rows : 0, stream);
+  StructureArguments<Semiring> args{rows,
+                                    a,
+                                    b,
+                                    structure,
+                                    a_values,
+                                    b_values,
+                                    part_entries,
+                                    parts.data(),
+                                    warp_rows.data(),
+                                    counters.data(),
+                                    sums,
+                                    hits};
   int device = 0;
   int multiprocessors = 0;
   check_cuda(cudaGetDevice(&device));
   check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  const std::size_t short_bytes =
+      structure_warps * structure_table_bytes<Semiring>(short_row_entries);
+  unsigned int blocks = blocks_for(rows, structure_warps);
+  if constexpr (adds_in_any_order<Semiring>) {
+    args.hits = nullptr;
+    check_cuda(cudaMemsetAsync(sums, 0, entries * sizeof *sums, stream));
+    count_tiny_rows_kernel<Semiring>
+        <<<blocks_for(rows, structure_threads / tiny_row_lanes), structure_threads, 0, stream>>>(
+            args);
+    check_cuda(cudaGetLastError());
+    blocks = std::min(blocks, 8u * static_cast<unsigned int>(multiprocessors));
+  }
+  compute_short_rows_kernel<Semiring><<<blocks, structure_threads, short_bytes, stream>>>(args);
+  check_cuda(cudaGetLastError());
   compute_long_rows_kernel<Semiring>
       <<<2 * multiprocessors, structure_threads, bytes, stream>>>(args);
   check_cuda(cudaGetLastError());
-  if constexpr (counts) {
-    if (hits != nullptr)
-      for_each_item<std::int64_t>(
-          entries, [=] __device__(std::int64_t i) { hits[i] = sums[i] != 0 ? 1 : 0; }, stream);
-  }
 }
 
 }  // namespace sortie::spgemm::cuda

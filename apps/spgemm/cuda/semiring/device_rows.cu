@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/spgemm/cuda/semiring/device_rows.hpp"
 
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 
@@ -47,47 +48,105 @@ void mark_kept(std::int64_t rows, const std::int64_t* row_ptr, std::int64_t entr
 
 namespace {
 
-/// Not in the constructor, which nvcc does not let have a lambda.
-void copy_flags(const std::uint8_t* flags, std::int64_t entries, std::int64_t* to,
-                cudaStream_t stream) {
-  for_each_item<std::int64_t>(
-      entries + 1, [=] __device__(std::int64_t i) { to[i] = i < entries ? flags[i] : 0; }, stream);
+/// Entries of a word of flags.
+constexpr std::int64_t word_bits = 32;
+
+template <class Flag>
+__global__ void __launch_bounds__(element_threads)
+    mark_words_kernel(const Flag* flags, std::int64_t entries, std::int64_t words,
+                      std::uint32_t* bits, std::int64_t* counts) {
+  const std::int64_t i = global_thread();
+  const std::uint32_t word = __ballot_sync(full_warp, i < entries && flags[i] != 0);
+  if (lane() != 0 || i / word_bits > words) return;
+  if (i / word_bits < words) bits[i / word_bits] = word;
+  counts[i / word_bits] = lanes_of(word);
+}
+
+struct KeptRows {
+  std::int64_t rows;
+  const std::int64_t* row_ptr;
+  const std::uint32_t* col_idx;
+  std::int64_t entries;
+  const std::uint32_t* words;
+  const std::int64_t* before;
+
+  /// The number of entries before this one that are kept.
+  __device__ __forceinline__ std::int64_t place_of(std::int64_t entry) const {
+    const std::uint32_t below = (1u << entry % word_bits) - 1;
+    return before[entry / word_bits] + lanes_of(words[entry / word_bits] & below);
+  }
+};
+
+/// One thread for each entry, and for each offset of a row.
+template <class From, class ValueOf, class Value>
+__global__ void __launch_bounds__(element_threads)
+    write_kept_kernel(KeptRows kept, const From* from, ValueOf value_of, std::int64_t* c_row_ptr,
+                      std::uint32_t* c_col_idx, Value* c_values) {
+  const std::int64_t i = global_thread();
+  if (i <= kept.rows) c_row_ptr[i] = kept.place_of(kept.row_ptr[i]);
+  if (i >= kept.entries || (kept.words[i / word_bits] >> i % word_bits & 1u) == 0) return;
+  const std::int64_t place = kept.place_of(i);
+  c_col_idx[place] = kept.col_idx[i];
+  if (from != nullptr) c_values[place] = value_of(from[i]);
 }
 
 }  // namespace
 
-KeptEntries::KeptEntries(const std::uint8_t* flags, std::int64_t entries, cudaStream_t stream)
-    : flags_(flags), entries_(entries), positions_(entries + 1, stream), stream_(stream) {
-  copy_flags(flags, entries, positions_.data(), stream);
-  exclusive_sum(positions_.data(), entries + 1, stream);
-  check_cuda(cudaMemcpyAsync(&count_, positions_.data() + entries, sizeof count_,
+template <class Flag>
+KeptEntries::KeptEntries(const Flag* flags, std::int64_t entries, cudaStream_t stream)
+    : entries_(entries),
+      words_(entries / word_bits + 1, stream),
+      before_(words_.size() + 1, stream),
+      mailbox_(stream),
+      stream_(stream) {
+  const auto words = static_cast<std::int64_t>(words_.size());
+  mark_words_kernel<<<blocks_for((words + 1) * word_bits), element_threads, 0, stream>>>(
+      flags, entries, words, words_.data(), before_.data());
+  check_cuda(cudaGetLastError());
+  exclusive_sum(before_.data(), words + 1, stream);
+  check_cuda(cudaMemcpyAsync(mailbox_.on_device(), before_.data() + words, sizeof(std::int64_t),
                              cudaMemcpyDeviceToHost, stream));
-  check_cuda(cudaStreamSynchronize(stream));
+  mailbox_.mark();
 }
 
-DeviceBuffer<std::int64_t> KeptEntries::offsets(const std::int64_t* row_ptr,
-                                                std::int64_t rows) const {
-  DeviceBuffer<std::int64_t> offsets(rows + 1, stream_);
-  std::int64_t* const to = offsets.data();
-  const std::int64_t* const positions = positions_.data();
-  for_each_item<std::int64_t>(
-      rows + 1, [=] __device__(std::int64_t row) { to[row] = positions[row_ptr[row]]; }, stream_);
-  return offsets;
+template <class Value, class From, class ValueOf>
+void KeptEntries::write_rows(std::int64_t rows, const std::int64_t* row_ptr,
+                             const std::uint32_t* col_idx, const From* from,
+                             const ValueOf& value_of, DeviceCsr<Value>& c) {
+  const std::int64_t left = count();
+  c.rows = rows;
+  c.row_ptr = DeviceBuffer<std::int64_t>(rows + 1, stream_);
+  c.col_idx = DeviceBuffer<std::uint32_t>(left, stream_);
+  c.values = DeviceBuffer<Value>(from == nullptr ? 0 : left, stream_);
+  const std::int64_t items = std::max(entries_, rows + 1);
+  write_kept_kernel<<<blocks_for(items), element_threads, 0, stream_>>>(
+      KeptRows{rows, row_ptr, col_idx, entries_, words_.data(), before_.data()}, from, value_of,
+      c.row_ptr.data(), c.col_idx.data(), c.values.data());
+  check_cuda(cudaGetLastError());
 }
 
-template <class T>
-DeviceBuffer<T> KeptEntries::items(const T* from) const {
-  DeviceBuffer<T> items(count_, stream_);
-  T* const to = items.data();
-  const std::int64_t* const positions = positions_.data();
-  const std::uint8_t* const flags = flags_;
-  for_each_item<std::int64_t>(
-      entries_,
-      [=] __device__(std::int64_t i) {
-        if (flags[i] != 0) to[positions[i]] = from[i];
-      },
-      stream_);
-  return items;
+template <class Value>
+struct SameValue {
+  __device__ Value operator()(Value value) const { return value; }
+};
+template <class Value, class Number>
+struct ValueOfNumber {
+  bool ones;
+  __device__ Value operator()(Number number) const {
+    return from_number<Value>(ones ? Number{1} : number);
+  }
+};
+
+template <class Value>
+void KeptEntries::write(std::int64_t rows, const std::int64_t* row_ptr,
+                        const std::uint32_t* col_idx, const Value* values, DeviceCsr<Value>& c) {
+  write_rows(rows, row_ptr, col_idx, values, SameValue<Value>{}, c);
+}
+template <class Value, class Number>
+void KeptEntries::write_numbers(std::int64_t rows, const std::int64_t* row_ptr,
+                                const std::uint32_t* col_idx, const Number* numbers, bool ones,
+                                DeviceCsr<Value>& c) {
+  write_rows(rows, row_ptr, col_idx, numbers, ValueOfNumber<Value, Number>{ones}, c);
 }
 
 template <class Value>
@@ -115,12 +174,20 @@ DeviceBuffer<Value> ones(std::int64_t count, cudaStream_t stream) {
   return result;
 }
 
-template DeviceBuffer<std::uint32_t> KeptEntries::items(const std::uint32_t*) const;
+template KeptEntries::KeptEntries(const std::uint8_t*, std::int64_t, cudaStream_t);
+template KeptEntries::KeptEntries(const std::uint32_t*, std::int64_t, cudaStream_t);
 
 #define INSTANTIATE(Value)                                                                        \
   template void mark_kept(std::int64_t, const std::int64_t*, std::int64_t, const Value*,          \
                           const RowFilter&, std::uint8_t*, cudaStream_t);                         \
-  template DeviceBuffer<Value> KeptEntries::items(const Value*) const;                            \
+  template void KeptEntries::write(std::int64_t, const std::int64_t*, const std::uint32_t*,       \
+                                   const Value*, DeviceCsr<Value>&);                              \
+  template void KeptEntries::write_numbers(std::int64_t, const std::int64_t*,                     \
+                                           const std::uint32_t*, const std::uint8_t*, bool,       \
+                                           DeviceCsr<Value>&);                                    \
+  template void KeptEntries::write_numbers(std::int64_t, const std::int64_t*,                     \
+                                           const std::uint32_t*, const std::uint32_t*, bool,      \
+                                           DeviceCsr<Value>&);                                    \
   template DeviceBuffer<std::uint8_t> truths(const Value*, std::int64_t, cudaStream_t);           \
   template void write_entries_of(const std::uint32_t*, std::int64_t, bool, Value*, cudaStream_t); \
   template void write_entries_of(const std::uint8_t*, std::int64_t, bool, Value*, cudaStream_t);  \

@@ -22,6 +22,12 @@ inline constexpr std::uint32_t most_slices = 64;
 /// Slices but the first of each part, of which the list has so many.
 inline constexpr std::uint32_t most_extra_slices = 1 << 14;
 
+/// Counts of rows with up to so many entries in the structure and in A, and so many products, are
+/// computed by a few lanes.
+inline constexpr int tiny_row_lanes = 8;
+inline constexpr std::uint32_t tiny_row_entries = 32;
+inline constexpr std::uint32_t tiny_row_products = 512;
+
 /// Bytes of a table of `capacity` entries, a power of two: a multiple of 16.
 template <class Semiring>
 [[nodiscard]] constexpr std::size_t structure_table_bytes(std::uint32_t capacity) {
@@ -44,7 +50,8 @@ struct StructurePart {
 };
 
 struct StructureCounters {
-  std::uint32_t parts = 0;  ///< in the list
+  std::uint32_t warp_rows = 0;  ///< in the list of rows
+  std::uint32_t parts = 0;      ///< in the list
   std::uint32_t taken = 0;
   std::uint32_t extra_slices = 0;  ///< wanted
 };
@@ -59,17 +66,18 @@ struct StructureArguments {
   const typename Semiring::Operand* b_values = nullptr;
   std::uint32_t part_entries = 0;  ///< of a part, a power of two, at most 2^15
   StructurePart* parts = nullptr;
+  std::uint32_t* warp_rows = nullptr;  ///< counts: the rows that are not tiny
   StructureCounters* counters = nullptr;
   typename Semiring::Sum* sums = nullptr;  ///< counts are 0 before
-  std::uint8_t* hits = nullptr;  ///< 1 for entries with products; null: not wanted, or counts
+  std::uint8_t* hits = nullptr;            ///< 1 for entries with products; null: not wanted
 };
 
 /// Computes the sums of all entries of the structure.
 /// \param a_values, b_values  null if the semiring reads none
-/// \param hits                may be null
+/// \param hits                may be null, and is not written for counts, which are 0 without products
 /// \pre fewer than 2^32 rows, fewer than 2^32 columns
 /// \throws Error (out_of_memory, device)
-/// Memory: 16 bytes for every row and for every 1024 entries of the structure at most, and 256 KiB.
+/// Memory: 20 bytes for every row, 16 for every 1024 entries of the structure at most, and 256 KiB.
 template <class Semiring>
 void compute_structure_sums(std::int64_t rows, std::int64_t entries, const StructureRows& a,
                             const StructureRows& b, const StructureRows& structure,
