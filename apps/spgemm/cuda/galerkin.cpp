@@ -184,6 +184,7 @@ WorkSpace galerkin_space(const Context& context, const Csr<Value, Idx>& r, const
   on_cuda.backend = Backend::cuda;
   // The size of the second product is not known before the first.
   WorkSpace space = *spgemm::work_space<Value, Idx>(on_cuda, product_size(r, a), algorithm);
+  if (p.nnz() <= p.rows) space.least += aggregate_bytes<Value>(p.rows);
   space.most = std::max(space.least, space.limit);
   return space;
 }
