@@ -103,26 +103,36 @@ struct AggregateTable {
       sums[i] = additive_identity<Value>();
   }
 
-  /// The place of each lane's column, which may be none. All lanes call it. A place beyond the last
-  /// one: there are more columns than places.
-  __device__ __forceinline__ std::uint32_t place_of(std::uint32_t column) {
+  /// The place of each lane's column, which may be none. All lanes call it. Most columns are in the
+  /// table: they are only read.
+  /// \param is_full  set if there are more columns than places
+  __device__ __forceinline__ std::uint32_t place_of(std::uint32_t column, bool& is_full) {
     std::uint32_t slot = 0;
+    bool is_new = false;
     if (column != none) {
       slot = (column * 2654435769u) >> (__clz(static_cast<int>(slots)) + 1);
-      for (;; slot = (slot + 1) % slots) {
-        std::uint32_t found = columns[slot];
-        if (found == column) break;
-        if (found != none) continue;
-        found = atomicCAS(&columns[slot], none, column);
-        if (found == column) break;
-        if (found != none) continue;
-        const std::uint32_t place = atomicAdd(count, 1u);
-        numbers[slot] = static_cast<std::uint16_t>(place);
-        if (place < places) listed[place] = column;
-        break;
+      std::uint32_t found = columns[slot];
+      while (found != column && found != none) {
+        slot = (slot + 1) % slots;
+        found = columns[slot];
       }
+      is_new = found == none;
     }
-    __syncwarp();
+    if (__any_sync(full_warp, is_new)) {
+      __syncwarp();
+      while (is_new) {
+        const std::uint32_t found = atomicCAS(&columns[slot], none, column);
+        if (found == none) {
+          const std::uint32_t place = atomicAdd(count, 1u);
+          numbers[slot] = static_cast<std::uint16_t>(place);
+          if (place < places) listed[place] = column;
+        }
+        is_new = found != none && found != column;
+        if (is_new) slot = (slot + 1) % slots;
+      }
+      __syncwarp();
+      is_full = *count > places;
+    }
     return numbers[slot];
   }
 
@@ -238,12 +248,9 @@ __device__ __forceinline__ bool add_row(const AggregateArguments<Value>& args,
         }
 #pragma unroll
         for (int u = 0; u < rows_in_flight; ++u) {
-          const std::uint32_t place = table.place_of(column[u]);
-          if constexpr (Tier + 1 < tier_count) {
-            // A vote, since lanes that have read the count may add to it.
-            if (__any_sync(full_warp, *table.count > AggregateTable<Value, Tier>::places))
-              return false;
-          }
+          bool is_full = false;
+          const std::uint32_t place = table.place_of(column[u], is_full);
+          if (is_full) return false;
           table.add(column[u] != none, place, product(product(of_r[u], value[u]), weight[u]));
         }
       }
