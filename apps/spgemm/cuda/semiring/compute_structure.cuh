@@ -2,10 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 
 #include "apps/spgemm/cuda/semiring/structure_values.cuh"
 #include "core/cuda/check.hpp"
+#include "core/cuda/device_pool.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "sortie/device_buffer.hpp"
 
@@ -30,22 +33,31 @@ void compute_structure_sums(std::int64_t rows, std::int64_t entries, const Struc
   // A row has a part for each part_entries entries, and one more at most.
   const auto most_parts =
       static_cast<std::size_t>(rows) + entries / part_entries + most_extra_slices;
-  DeviceBuffer<StructurePart> parts(most_parts, stream);
-  DeviceBuffer<StructureCounters> counters(1, stream);
-  check_cuda(cudaMemsetAsync(counters.data(), 0, counters.bytes(), stream));
-  DeviceBuffer<std::uint32_t> warp_rows(adds_in_any_order<Semiring> ? rows : 0, stream);
-  StructureArguments<Semiring> args{rows,
-                                    a,
-                                    b,
-                                    structure,
-                                    a_values,
-                                    b_values,
-                                    part_entries,
-                                    parts.data(),
-                                    warp_rows.data(),
-                                    counters.data(),
-                                    sums,
-                                    hits};
+  StructureArguments<Semiring> args{.rows = rows,
+                                    .a = a,
+                                    .b = b,
+                                    .structure = structure,
+                                    .a_values = a_values,
+                                    .b_values = b_values,
+                                    .part_entries = part_entries,
+                                    .sums = sums,
+                                    .hits = adds_in_any_order<Semiring> ? nullptr : hits};
+  const auto carve = [&](std::byte* base) {
+    StorageCarver carver(base);
+    args.counters = carver.take<StructureCounters>(1);
+    args.parts = carver.take<StructurePart>(most_parts);
+    if (adds_in_any_order<Semiring>) args.warp_rows = carver.take<std::uint32_t>(rows);
+    return carver.used();
+  };
+  DeviceBuffer<std::byte> lists(carve(nullptr), stream);
+  carve(lists.data());
+  check_cuda(cudaMemsetAsync(args.counters, 0, sizeof(StructureCounters), stream));
+  const auto env = [](const char* n, long d) {
+    return std::getenv(n) ? std::atol(std::getenv(n)) : d;
+  };
+  args.tiny_products = env("G_TINY", 512);
+  args.short_products = env("G_SHORT", 8192);
+  args.slice = env("G_SLICE", 1 << 18);
   int device = 0;
   int multiprocessors = 0;
   check_cuda(cudaGetDevice(&device));
@@ -54,7 +66,6 @@ void compute_structure_sums(std::int64_t rows, std::int64_t entries, const Struc
       structure_warps * structure_table_bytes<Semiring>(short_row_entries);
   unsigned int blocks = blocks_for(rows, structure_warps);
   if constexpr (adds_in_any_order<Semiring>) {
-    args.hits = nullptr;
     check_cuda(cudaMemsetAsync(sums, 0, entries * sizeof *sums, stream));
     count_tiny_rows_kernel<Semiring>
         <<<blocks_for(rows, structure_threads / tiny_row_lanes), structure_threads, 0, stream>>>(

@@ -51,15 +51,54 @@ namespace {
 /// Entries of a word of flags.
 constexpr std::int64_t word_bits = 32;
 
+/// Entries of a block, which is a tile: each warp has the flags of 32 words.
+constexpr std::int64_t tile_words = element_threads;
+constexpr std::int64_t tile_entries = tile_words * word_bits;
+
+/// Makes the bits of entries and counts those before each word of a tile and before each tile. The
+/// last block to end adds up the tiles.
+/// \param before_tile  0 for each tile, for all, and for the number of blocks that have ended
 template <class Flag>
 __global__ void __launch_bounds__(element_threads)
-    mark_words_kernel(const Flag* flags, std::int64_t entries, std::int64_t words,
-                      std::uint32_t* bits, std::int64_t* counts) {
-  const std::int64_t i = global_thread();
-  const std::uint32_t word = __ballot_sync(full_warp, i < entries && flags[i] != 0);
-  if (lane() != 0 || i / word_bits > words) return;
-  if (i / word_bits < words) bits[i / word_bits] = word;
-  counts[i / word_bits] = lanes_of(word);
+    rank_flags_kernel(const Flag* flags, std::int64_t entries, std::uint32_t* words,
+                      std::uint16_t* before_word, unsigned long long* before_tile,
+                      std::int64_t* found) {
+  __shared__ std::uint32_t warp_sums[element_threads / 32];
+  __shared__ bool is_last;
+  const std::int64_t first = blockIdx.x * tile_entries + threadIdx.x / 32 * (32 * word_bits);
+  std::uint32_t own = 0;  // lane l: word l of the warp
+#pragma unroll 8
+  for (unsigned int word = 0; word < 32; ++word) {
+    const std::int64_t i = first + word * word_bits + lane();
+    const std::uint32_t bits = __ballot_sync(full_warp, i < entries && flags[i] != 0);
+    if (lane() == word) own = bits;
+  }
+  const BlockPrefix<std::uint32_t> sum =
+      prefix_sum_in_block<element_threads / 32>(lanes_of(own), warp_sums);
+  const std::int64_t at = global_thread();
+  words[at] = own;
+  before_word[at] = static_cast<std::uint16_t>(sum.before);
+
+  unsigned long long* const ended = before_tile + gridDim.x + 1;
+  if (threadIdx.x == 0) {
+    before_tile[blockIdx.x] = sum.total;
+    __threadfence();
+    is_last = atomicAdd(ended, 1ull) + 1 == gridDim.x;
+  }
+  __syncthreads();
+  if (!is_last) return;
+  __threadfence();
+  __shared__ unsigned long long wide_sums[element_threads / 32];
+  unsigned long long before = 0;
+  for (unsigned int tiles = 0; tiles < gridDim.x; tiles += element_threads) {
+    const unsigned int tile = tiles + threadIdx.x;
+    const unsigned long long count = tile < gridDim.x ? __ldcg(before_tile + tile) : 0;
+    const BlockPrefix<unsigned long long> of_tiles =
+        prefix_sum_in_block<element_threads / 32>(count, wide_sums);
+    if (tile < gridDim.x) before_tile[tile] = before + of_tiles.before;
+    before += of_tiles.total;
+  }
+  if (threadIdx.x == 0) *found = static_cast<std::int64_t>(before);
 }
 
 struct KeptRows {
@@ -68,12 +107,14 @@ struct KeptRows {
   const std::uint32_t* col_idx;
   std::int64_t entries;
   const std::uint32_t* words;
-  const std::int64_t* before;
+  const std::uint16_t* before_word;
+  const std::int64_t* before_tile;
 
   /// The number of entries before this one that are kept.
   __device__ __forceinline__ std::int64_t place_of(std::int64_t entry) const {
     const std::uint32_t below = (1u << entry % word_bits) - 1;
-    return before[entry / word_bits] + lanes_of(words[entry / word_bits] & below);
+    const std::int64_t word = entry / word_bits;
+    return before_tile[word / tile_words] + before_word[word] + lanes_of(words[word] & below);
   }
 };
 
@@ -94,18 +135,17 @@ __global__ void __launch_bounds__(element_threads)
 
 template <class Flag>
 KeptEntries::KeptEntries(const Flag* flags, std::int64_t entries, cudaStream_t stream)
-    : entries_(entries),
-      words_(entries / word_bits + 1, stream),
-      before_(words_.size() + 1, stream),
-      mailbox_(stream),
-      stream_(stream) {
-  const auto words = static_cast<std::int64_t>(words_.size());
-  mark_words_kernel<<<blocks_for((words + 1) * word_bits), element_threads, 0, stream>>>(
-      flags, entries, words, words_.data(), before_.data());
+    : entries_(entries), mailbox_(stream), stream_(stream) {
+  // The place of the entry after the last one is asked for, too.
+  const std::int64_t tiles = entries / tile_entries + 1;
+  words_ = DeviceBuffer<std::uint32_t>(tiles * tile_words, stream);
+  before_word_ = DeviceBuffer<std::uint16_t>(tiles * tile_words, stream);
+  before_tile_ = DeviceBuffer<std::int64_t>(tiles + 2, stream);
+  check_cuda(cudaMemsetAsync(before_tile_.data() + tiles + 1, 0, sizeof(std::int64_t), stream));
+  rank_flags_kernel<<<static_cast<unsigned int>(tiles), element_threads, 0, stream>>>(
+      flags, entries, words_.data(), before_word_.data(),
+      reinterpret_cast<unsigned long long*>(before_tile_.data()), mailbox_.on_device());
   check_cuda(cudaGetLastError());
-  exclusive_sum(before_.data(), words + 1, stream);
-  check_cuda(cudaMemcpyAsync(mailbox_.on_device(), before_.data() + words, sizeof(std::int64_t),
-                             cudaMemcpyDeviceToHost, stream));
   mailbox_.mark();
 }
 
@@ -120,8 +160,9 @@ void KeptEntries::write_rows(std::int64_t rows, const std::int64_t* row_ptr,
   c.values = DeviceBuffer<Value>(from == nullptr ? 0 : left, stream_);
   const std::int64_t items = std::max(entries_, rows + 1);
   write_kept_kernel<<<blocks_for(items), element_threads, 0, stream_>>>(
-      KeptRows{rows, row_ptr, col_idx, entries_, words_.data(), before_.data()}, from, value_of,
-      c.row_ptr.data(), c.col_idx.data(), c.values.data());
+      KeptRows{rows, row_ptr, col_idx, entries_, words_.data(), before_word_.data(),
+               before_tile_.data()},
+      from, value_of, c.row_ptr.data(), c.col_idx.data(), c.values.data());
   check_cuda(cudaGetLastError());
 }
 

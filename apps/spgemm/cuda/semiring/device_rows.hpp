@@ -30,7 +30,7 @@ void mark_kept(std::int64_t rows, const std::int64_t* row_ptr, std::int64_t entr
 /// The entries of rows that are kept: those whose flag is not 0.
 class KeptEntries {
  public:
-  /// Launches what counts them. Memory: 3/8 byte for each entry.
+  /// Launches what counts them. Memory: a quarter of a byte for each entry.
   /// Instantiated for std::uint8_t and std::uint32_t.
   /// \throws Error (out_of_memory, device)
   template <class Flag>
@@ -58,8 +58,9 @@ class KeptEntries {
                   const From* from, const ValueOf& value_of, DeviceCsr<Value>& c);
 
   std::int64_t entries_;
-  DeviceBuffer<std::uint32_t> words_;  ///< a bit for each entry
-  DeviceBuffer<std::int64_t> before_;  ///< entries that are kept before those of a word
+  DeviceBuffer<std::uint32_t> words_;        ///< a bit for each entry
+  DeviceBuffer<std::uint16_t> before_word_;  ///< entries of the tile that are kept, before a word
+  DeviceBuffer<std::int64_t> before_tile_;   ///< entries that are kept before a tile; a counter
   PinnedMailbox<std::int64_t> mailbox_;
   cudaStream_t stream_;
 };

@@ -366,7 +366,7 @@ __global__ void __launch_bounds__(structure_threads)
     }
   }
   products = sum_in_warp<lanes>(products);
-  is_tiny = is_tiny && products <= tiny_row_products;
+  is_tiny = is_tiny && products <= args.tiny_products;
   const bool is_listed = count != 0 && length_a != 0 && !is_tiny;
   const std::uint32_t listed =
       take_places(&args.counters->warp_rows, is_listed && place == 0 ? 0 : -1);
@@ -381,6 +381,7 @@ __global__ void __launch_bounds__(structure_threads)
 #pragma unroll
   for (int chunk = 0; chunk < chunks; ++chunk) {
     if (count == 0) length[chunk] = 0;
+    if (!__any_sync(full_warp, length[chunk] != 0)) continue;
     const std::uint32_t up_to = inclusive_sum_in_warp<lanes>(length[chunk]);
     const std::uint32_t before = up_to - length[chunk];
     const std::uint32_t total = from_lane(up_to, lanes - 1, lanes);
@@ -424,8 +425,8 @@ __device__ __forceinline__ void compute_row_in_warp(const StructureArguments<Sem
   if constexpr (adds_in_any_order<Semiring>) {
     const std::uint64_t products = products_of_row(args, row);
     if (products == 0) return;  // the sums are 0 from the beginning
-    if (count > short_row_entries || products > short_row_products) {
-      const std::uint64_t slices = products / slice_products + 1;
+    if (count > short_row_entries || products > args.short_products) {
+      const std::uint64_t slices = products / args.slice + 1;
       return list_parts(args, row, count,
                         slices < most_slices ? static_cast<std::uint32_t>(slices) : most_slices);
     }

@@ -66,6 +66,8 @@ struct StructureArguments {
   const typename Semiring::Operand* b_values = nullptr;
   std::uint32_t part_entries = 0;  ///< of a part, a power of two, at most 2^15
   StructurePart* parts = nullptr;
+  std::uint32_t tiny_products = 0, short_products = 0;
+  std::uint64_t slice = 0;
   std::uint32_t* warp_rows = nullptr;  ///< counts: the rows that are not tiny
   StructureCounters* counters = nullptr;
   typename Semiring::Sum* sums = nullptr;  ///< counts are 0 before
