@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <complex>
 #include <cstdint>
+#include <cstdlib>
 
 #include "apps/spgemm/cuda/device_product.hpp"
 #include "apps/spgemm/cuda/fused/value.cuh"
@@ -24,7 +25,8 @@ struct AggregateTier {
   std::uint32_t copies;
   int warps;  ///< of a block
 };
-constexpr AggregateTier aggregate_tiers[] = {{32, 32, 4}, {256, 4, 4}, {4096, 1, 1}};
+constexpr AggregateTier aggregate_tiers[] = {
+    {32, 32, 4}, {256, 4, 4}, {4096, 1, 1}, {32, 16, 4}, {32, 8, 4}};
 constexpr int tier_count = 3;
 static_assert(aggregate_tiers[tier_count - 1].places >= most_aggregated_products);
 
@@ -265,8 +267,8 @@ __device__ __forceinline__ void compute_row(const AggregateArguments<Value>& arg
   if (!add_row(args, table, row)) {
     __syncwarp();
     if (lane() == 0) {
-      const std::uint32_t place = atomicAdd(&args.counters->listed[Tier], 1u);
-      args.list[Tier * args.r.rows + place] = static_cast<std::uint32_t>(row);
+      const std::uint32_t place = atomicAdd(&args.counters->listed[Tier % 3], 1u);
+      args.list[(Tier % 3) * args.r.rows + place] = static_cast<std::uint32_t>(row);
     }
     table.clear_sums();
     table.clear();
@@ -308,7 +310,7 @@ __global__ void __launch_bounds__(32 * aggregate_tiers[Tier].warps)
   const int warp = static_cast<int>(threadIdx.x / 32);
   std::int64_t number = std::int64_t{blockIdx.x} * warps + warp;
   std::int64_t count = args.r.rows;
-  if constexpr (Tier > 0) count = args.counters->listed[Tier - 1];
+  if constexpr (Tier == 1 || Tier == 2) count = args.counters->listed[Tier - 1];
   if (number >= count) return;
   using Table = AggregateTable<Value, Tier>;
   Table table(dynamic_shared_memory() + warp * Table::bytes);
@@ -316,7 +318,7 @@ __global__ void __launch_bounds__(32 * aggregate_tiers[Tier].warps)
   table.clear();
   for (; number < count; number += std::int64_t{gridDim.x} * warps) {
     std::int64_t row = number;
-    if constexpr (Tier > 0) row = args.list[(Tier - 1) * args.r.rows + number];
+    if constexpr (Tier == 1 || Tier == 2) row = args.list[(Tier - 1) * args.r.rows + number];
     compute_row(args, table, row);
   }
 }
@@ -399,7 +401,13 @@ void launch_tiers(const AggregateArguments<Value>& args, const AggregationSize& 
   constexpr unsigned int most_blocks = 1024;  // of the rows of a list
   const auto most_listed = static_cast<unsigned int>(
       std::min<std::uint64_t>(most_blocks, size.products / aggregate_tiers[0].places + 1));
-  launch_tier<Value, 0>(args, blocks_for(args.r.rows, aggregate_tiers[0].warps), stream);
+  const int copies = std::getenv("G_COPIES") ? std::atoi(std::getenv("G_COPIES")) : 32;
+  if (copies == 16)
+    launch_tier<Value, 3>(args, blocks_for(args.r.rows, aggregate_tiers[0].warps), stream);
+  else if (copies == 8)
+    launch_tier<Value, 4>(args, blocks_for(args.r.rows, aggregate_tiers[0].warps), stream);
+  else
+    launch_tier<Value, 0>(args, blocks_for(args.r.rows, aggregate_tiers[0].warps), stream);
   if (size.longest_row_products > aggregate_tiers[0].places)
     launch_tier<Value, 1>(args, most_listed, stream);
   if (size.longest_row_products > aggregate_tiers[1].places)

@@ -67,9 +67,11 @@ void compute_structure_sums(std::int64_t rows, std::int64_t entries, const Struc
   unsigned int blocks = blocks_for(rows, structure_warps);
   if constexpr (adds_in_any_order<Semiring>) {
     check_cuda(cudaMemsetAsync(sums, 0, entries * sizeof *sums, stream));
-    count_tiny_rows_kernel<Semiring>
-        <<<blocks_for(rows, structure_threads / tiny_row_lanes), structure_threads, 0, stream>>>(
-            args);
+    const int lanes = static_cast<int>(env("G_LANES", 8));
+    const auto kernel = lanes == 4   ? count_tiny_rows_kernel<Semiring, 4>
+                        : lanes == 2 ? count_tiny_rows_kernel<Semiring, 2>
+                                     : count_tiny_rows_kernel<Semiring, 8>;
+    kernel<<<blocks_for(rows, structure_threads / lanes), structure_threads, 0, stream>>>(args);
     check_cuda(cudaGetLastError());
     blocks = std::min(blocks, 8u * static_cast<unsigned int>(multiprocessors));
   }

@@ -329,10 +329,9 @@ __device__ __forceinline__ void list_parts(const StructureArguments<Semiring>& a
 
 /// A few lanes count the products of each row with few; the other rows are listed. The columns of
 /// such a row are searched for the column of each product.
-template <class Semiring>
+template <class Semiring, int lanes>
 __global__ void __launch_bounds__(structure_threads)
     count_tiny_rows_kernel(StructureArguments<Semiring> args) {
-  constexpr int lanes = tiny_row_lanes;
   constexpr int chunks = tiny_row_entries / lanes;  // of the row of A
   __shared__ std::uint32_t tables[structure_threads / lanes][2 * tiny_row_entries];
   std::uint32_t* const columns = tables[threadIdx.x / lanes];
