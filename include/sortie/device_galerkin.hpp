@@ -18,9 +18,9 @@ namespace sortie::spgemm::cuda {
 ///
 /// If no row of P has more than one entry (unsmoothed aggregation), no row of R * A more than 4096
 /// products, and columns have 32 bits, R * A is not computed: a warp adds the products of a row of C
-/// in shared memory,
+/// in shared memory, to up to 16 sums for each entry,
 ///
-///     C_ij = sum over lanes of (sum over the lane's entries of ((R_ik A_kl) P_lj)),
+///     C_ij = sum over s of (sum over the products of sum s of ((R_ik A_kl) P_lj)),
 ///
 /// in an order that depends only on the structure of the operands: every call gives the same bits.
 /// Otherwise C is multiply_on_device(multiply_on_device(R, A), P), with R * A in device memory.

@@ -36,7 +36,7 @@ using DeviceEntries = RowEntries<DeviceBuffer<Column>, DeviceBuffer<Value>>;
 }
 
 /// The same, or less, but at least `enough`, without asking the driver if unused memory of the pool
-/// suffices: on an H100 a query takes some 0.1 ms.
+/// suffices.
 [[nodiscard]] inline std::uint64_t product_memory_budget(const HostContext& context,
                                                          std::uint64_t enough) {
   const std::uint64_t budget = context.memory_budget;

@@ -64,11 +64,12 @@ template <class Value>
                                               AggregateRows<Value>& aggregates,
                                               cudaStream_t stream);
 
-/// C = R * A * P. A warp computes a row of C: lane l adds products of its own,
+/// C = R * A * P. A warp computes a row of C and has up to 16 sums for each entry, to which different
+/// lanes add products,
 ///
-///     C_ij = sum over lanes of (sum over the lane's entries of ((R_ik A_kl) P_lj)),
+///     C_ij = sum over s of (sum over the products of sum s of ((R_ik A_kl) P_lj)),
 ///
-/// where lanes, entries and their order depend on the structure of R, A and P and the mean length of
+/// where sums, products and their order depend on the structure of R, A and P and the mean length of
 /// the rows of A only. Rows are computed once, to a staging buffer; if that is too small, a second
 /// time when their number of entries is known. The host waits for the number.
 /// \param size    of this product; size.fits()

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 
 #include "apps/spgemm/cuda/semiring/structure_values.cuh"
 #include "core/cuda/check.hpp"
@@ -52,12 +51,6 @@ void compute_structure_sums(std::int64_t rows, std::int64_t entries, const Struc
   DeviceBuffer<std::byte> lists(carve(nullptr), stream);
   carve(lists.data());
   check_cuda(cudaMemsetAsync(args.counters, 0, sizeof(StructureCounters), stream));
-  const auto env = [](const char* n, long d) {
-    return std::getenv(n) ? std::atol(std::getenv(n)) : d;
-  };
-  args.tiny_products = env("G_TINY", 512);
-  args.short_products = env("G_SHORT", 8192);
-  args.slice = env("G_SLICE", 1 << 18);
   int device = 0;
   int multiprocessors = 0;
   check_cuda(cudaGetDevice(&device));
@@ -67,11 +60,10 @@ void compute_structure_sums(std::int64_t rows, std::int64_t entries, const Struc
   unsigned int blocks = blocks_for(rows, structure_warps);
   if constexpr (adds_in_any_order<Semiring>) {
     check_cuda(cudaMemsetAsync(sums, 0, entries * sizeof *sums, stream));
-    const int lanes = static_cast<int>(env("G_LANES", 8));
-    const auto kernel = lanes == 4   ? count_tiny_rows_kernel<Semiring, 4>
-                        : lanes == 2 ? count_tiny_rows_kernel<Semiring, 2>
-                                     : count_tiny_rows_kernel<Semiring, 8>;
-    kernel<<<blocks_for(rows, structure_threads / lanes), structure_threads, 0, stream>>>(args);
+    args.limits = count_limits[entries < few_entries ? 0 : 1];
+    count_tiny_rows_kernel<Semiring>
+        <<<blocks_for(rows, structure_threads / tiny_row_lanes), structure_threads, 0, stream>>>(
+            args);
     check_cuda(cudaGetLastError());
     blocks = std::min(blocks, 8u * static_cast<unsigned int>(multiprocessors));
   }

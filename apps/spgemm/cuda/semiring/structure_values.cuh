@@ -329,9 +329,10 @@ __device__ __forceinline__ void list_parts(const StructureArguments<Semiring>& a
 
 /// A few lanes count the products of each row with few; the other rows are listed. The columns of
 /// such a row are searched for the column of each product.
-template <class Semiring, int lanes>
+template <class Semiring>
 __global__ void __launch_bounds__(structure_threads)
     count_tiny_rows_kernel(StructureArguments<Semiring> args) {
+  constexpr int lanes = tiny_row_lanes;
   constexpr int chunks = tiny_row_entries / lanes;  // of the row of A
   __shared__ std::uint32_t tables[structure_threads / lanes][2 * tiny_row_entries];
   std::uint32_t* const columns = tables[threadIdx.x / lanes];
@@ -352,6 +353,7 @@ __global__ void __launch_bounds__(structure_threads)
   std::int64_t begin_b[chunks] = {};
   std::uint32_t length[chunks] = {};
   std::uint32_t products = 0;
+  const std::uint32_t most = args.limits.tiny_products;
 #pragma unroll
   for (int chunk = 0; chunk < chunks; ++chunk) {
     const std::int64_t i = chunk * lanes + place;
@@ -359,13 +361,12 @@ __global__ void __launch_bounds__(structure_threads)
       const std::uint32_t k = args.a.col_idx[begin_a + i];
       begin_b[chunk] = args.b.row_ptr[k];
       const std::int64_t all = args.b.row_ptr[k + std::int64_t{1}] - begin_b[chunk];
-      length[chunk] =
-          all <= tiny_row_products ? static_cast<std::uint32_t>(all) : tiny_row_products + 1;
+      length[chunk] = all <= most ? static_cast<std::uint32_t>(all) : most + 1;
       products += length[chunk];
     }
   }
   products = sum_in_warp<lanes>(products);
-  is_tiny = is_tiny && products <= args.tiny_products;
+  is_tiny = is_tiny && products <= most;
   const bool is_listed = count != 0 && length_a != 0 && !is_tiny;
   const std::uint32_t listed =
       take_places(&args.counters->warp_rows, is_listed && place == 0 ? 0 : -1);
@@ -384,8 +385,8 @@ __global__ void __launch_bounds__(structure_threads)
     const std::uint32_t up_to = inclusive_sum_in_warp<lanes>(length[chunk]);
     const std::uint32_t before = up_to - length[chunk];
     const std::uint32_t total = from_lane(up_to, lanes - 1, lanes);
-    const int most = max_in_warp(static_cast<int>(total));
-    for (int first = 0; first < most; first += lanes) {
+    const int longest = max_in_warp(static_cast<int>(total));
+    for (int first = 0; first < longest; first += lanes) {
       // The last lane whose products begin at or before this number; lanes without products begin
       // where the next one does.
       const std::uint32_t number = static_cast<std::uint32_t>(first) + place;
@@ -424,8 +425,8 @@ __device__ __forceinline__ void compute_row_in_warp(const StructureArguments<Sem
   if constexpr (adds_in_any_order<Semiring>) {
     const std::uint64_t products = products_of_row(args, row);
     if (products == 0) return;  // the sums are 0 from the beginning
-    if (count > short_row_entries || products > args.short_products) {
-      const std::uint64_t slices = products / args.slice + 1;
+    if (count > short_row_entries || products > args.limits.short_products) {
+      const std::uint64_t slices = products / args.limits.slice_products + 1;
       return list_parts(args, row, count,
                         slices < most_slices ? static_cast<std::uint32_t>(slices) : most_slices);
     }

@@ -14,19 +14,25 @@ inline constexpr int structure_threads = 32 * structure_warps;
 
 /// Rows of up to this many entries are computed by a warp, in a table for so many. A power of two.
 inline constexpr std::uint32_t short_row_entries = 128;
-/// And of up to this many products, if several warps can share the work: 256 steps of a warp.
-inline constexpr std::uint64_t short_row_products = 1 << 13;
-/// Products of a slice of the work on a part of a row, one for each block.
-inline constexpr std::uint64_t slice_products = 1 << 18;
+/// How counts of rows with many products are divided.
+struct CountLimits {
+  std::uint32_t tiny_products;   ///< rows with up to as many are for a few lanes
+  std::uint32_t short_products;  ///< and up to as many, for a warp
+  std::uint64_t slice_products;  ///< longer rows have a slice for as many, one for each block
+};
+/// The first for structures of fewer than few_entries, where the longest rows decide: with the
+/// second, which has less work, soc-Epinions1 takes 1.4 times as long, and with the first R-MAT of
+/// scale 18 takes 1.3 times, the crawl cnr-2000 twice (H100).
+inline constexpr CountLimits count_limits[] = {{64, 1 << 10, 1 << 13}, {512, 1 << 13, 1 << 18}};
+inline constexpr std::int64_t few_entries = std::int64_t{1} << 20;
 inline constexpr std::uint32_t most_slices = 64;
 /// Slices but the first of each part, of which the list has so many.
 inline constexpr std::uint32_t most_extra_slices = 1 << 14;
 
-/// Counts of rows with up to so many entries in the structure and in A, and so many products, are
+/// Counts of rows with up to so many entries in the structure and in A, and few products, are
 /// computed by a few lanes.
 inline constexpr int tiny_row_lanes = 8;
 inline constexpr std::uint32_t tiny_row_entries = 32;
-inline constexpr std::uint32_t tiny_row_products = 512;
 
 /// Bytes of a table of `capacity` entries, a power of two: a multiple of 16.
 template <class Semiring>
@@ -66,8 +72,7 @@ struct StructureArguments {
   const typename Semiring::Operand* b_values = nullptr;
   std::uint32_t part_entries = 0;  ///< of a part, a power of two, at most 2^15
   StructurePart* parts = nullptr;
-  std::uint32_t tiny_products = 0, short_products = 0;
-  std::uint64_t slice = 0;
+  CountLimits limits = count_limits[0];
   std::uint32_t* warp_rows = nullptr;  ///< counts: the rows that are not tiny
   StructureCounters* counters = nullptr;
   typename Semiring::Sum* sums = nullptr;  ///< counts are 0 before
