@@ -9,8 +9,35 @@
 #include "sortie/device_csr.hpp"
 #include "sortie/device_spgemm_plan.hpp"
 #include "sortie/error.hpp"
+#include "sortie/export.hpp"
 
 namespace sortie::spgemm::cuda {
+
+/// C = R * A * P from device memory to device memory, for a product that is wanted once. Stream,
+/// lifetime of operands and result, types and allocation are as for multiply_on_device().
+///
+/// If no row of P has more than one entry (unsmoothed aggregation), no row of R * A more than 4096
+/// products, and columns have 32 bits, R * A is not computed: a warp adds the products of a row of C
+/// in shared memory, to up to 16 sums for each entry,
+///
+///     C_ij = sum over s of (sum over the products of sum s of ((R_ik A_kl) P_lj)),
+///
+/// in an order that depends only on the structure of the operands: every call gives the same bits.
+/// Otherwise C is multiply_on_device(multiply_on_device(R, A), P), with R * A in device memory.
+///
+/// Device memory in addition to C: sizeof(Value) + 4 bytes per row of P, 16 per row of R, and for
+/// the rows of C before their offsets are known at most 2 m (sizeof(Value) + 4) bytes per product of
+/// R * A, where 1 / m is the mean number of entries in a row of R. If the budget does not allow
+/// these, C is computed twice. The host waits twice, for the sizes of P and C.
+/// \param context  device; memory budget; report: phases "counting" and "making"
+/// \throws Error (input)         r.cols != a.rows or a.cols != p.rows
+/// \throws Error (out_of_memory) the work space does not fit the budget, or C the device
+/// \throws Error                 as multiply_on_device()
+template <class Value, class Column>
+[[nodiscard]] SORTIE_API DeviceCsr<Value, Column> galerkin_on_device(
+    const Context& context, const DeviceCsrView<Value, Column>& r,
+    const DeviceCsrView<Value, Column>& a, const DeviceCsrView<Value, Column>& p,
+    CUstream_st* stream);
 
 /// C = R * A * P in device memory, such as the Galerkin product of multigrid, for operands whose
 /// values change while their structure stays the same. The constructor computes the structures of

@@ -48,8 +48,8 @@ struct DeviceProductOptions {
 /// \throws Error (unavailable) 2^32 columns, rows or entries of B, or more
 /// \throws Error (out_of_memory, device)
 /// Complexity: O(products), and O(nnz) for the filter, whose keep_top sorts the rows.
-/// Extra memory: with a mask, a value and 9 bytes for each of its entries; 16 bytes for each row;
-/// with a filter, at most 25 bytes for each entry of C before it, and what the sort takes.
+/// Extra memory: with a mask, a value and 2 bytes for each of its entries; 20 bytes for each row;
+/// with a filter, at most 18 bytes for each entry of C before it, and what the sort takes.
 template <class Value>
 [[nodiscard]] SORTIE_API DeviceCsr<Value> multiply_on_device(const Context& context,
                                                              const DeviceCsrView<Value>& a,
@@ -61,7 +61,7 @@ template <class Value>
 /// \param structure  of C
 /// \param values     nnz of them on the device, which are overwritten
 /// \throws Error as multiply_on_device()
-/// Extra memory: 16 bytes for each row; for plus_pair, any_pair and or_and, at most 4 bytes for each
+/// Extra memory: 20 bytes for each row; for plus_pair, any_pair and or_and, at most 4 bytes for each
 /// entry of C and 1 for each of A and B.
 template <class Value>
 SORTIE_API void multiply_values_on_device(const Context& context, const DeviceCsrView<Value>& a,

@@ -38,7 +38,8 @@ namespace sortie::spgemm {
 ///
 ///     C_ij = sum over k of (sum over l of (R_ik A_kl) P_lj), added one product at a time
 ///
-/// On CUDA, the rows of R * A and of C are computed in chunks that fit the memory budget.
+/// On CUDA, the rows of C are computed in chunks that fit the memory budget; see galerkin_on_device()
+/// (device_galerkin.hpp) for the sums, where R * A is by essc or fused for every other P.
 ///
 /// \param context  backend, device, threads, progress; memory budget of the work space, excluding
 ///                 C; report: figure "nnz_c", phases "analysis" and "galerkin"; on CUDA

@@ -6,6 +6,8 @@
 #include <complex>
 #include <cstdint>
 #include <span>
+#include <tuple>
+#include <vector>
 
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
@@ -90,6 +92,58 @@ TYPED_TEST(DeviceGalerkin, ComputesNewValues) {
       r = matrices::transpose(p);
     }
   }
+}
+
+/// Expects the same bits with any budget, within the rounding of the reference.
+TYPED_TEST(DeviceGalerkin, OneCall) {
+  using Matrix = Csr<TypeParam, std::int32_t>;
+  const Matrix a = matrices::stencil<TypeParam, std::int32_t>(27, 14, 13, 12, 1);
+  const auto aggregates = [&](std::int64_t cols, const auto& column_of) {
+    std::vector<std::tuple<std::int64_t, std::int64_t, TypeParam>> entries;
+    for (std::int64_t row = 0; row < a.rows; ++row)
+      if (row % 7 != 3)
+        entries.emplace_back(row, column_of(row), TypeParam(1 + row % 5) / TypeParam(3));
+    return from_entries<TypeParam, std::int32_t>(a.rows, cols, entries);
+  };
+  const Matrix operands[] = {
+      // Few, many, and very many columns in a row of C; more products than the kernels take.
+      aggregates(120, [](std::int64_t row) { return row / 27; }),
+      aggregates(120, [](std::int64_t row) { return row * 7919 % 60; }),
+      aggregates(a.rows, [](std::int64_t row) { return row % 20 == 0 ? 0 : row; }),
+      aggregates(a.rows, [](std::int64_t row) { return row % 5 == 0 ? 0 : row; }),
+      matrices::erdos_renyi<TypeParam, std::int32_t>(a.rows, 80, 3, 1)};
+  for (const Matrix& p : operands) {
+    const Matrix r = matrices::transpose(p);
+    const auto device_r = this->copy_in(r);
+    const auto device_a = this->copy_in(a);
+    const auto device_p = this->copy_in(p);
+    const auto multiply = [&](const Context& context) {
+      return spgemm::cuda::to_host<std::int32_t>(spgemm::cuda::galerkin_on_device(
+          context, view(device_r), view(device_a), view(device_p), this->stream_));
+    };
+    const Matrix c = multiply(this->context_);
+    const Matrix magnitudes = reference_product(this->absolute(r), this->absolute(a));
+    EXPECT_NO_THROW(spgemm::compare(
+        c, reference_product(reference_product(r, a), p), magnitudes, this->absolute(p),
+        rounding_tolerance<TypeParam>(longest_row(r) * longest_row(a) + longest_row(p))));
+    Context limited = this->context_;
+    limited.memory_budget = 8 << 20;
+    EXPECT_TRUE(same_bits(multiply(limited), c));
+    // No space for rows before their offsets are known.
+    limited.memory_budget = static_cast<std::uint64_t>(a.rows) * (sizeof(TypeParam) + 4) +
+                            static_cast<std::uint64_t>(r.rows) * 24 + 1024;
+    if (longest_row(p) == 1 && p.cols == 120) {
+      EXPECT_TRUE(same_bits(multiply(limited), c));
+    }
+  }
+  const auto other = this->copy_in(matrices::erdos_renyi<TypeParam, std::int32_t>(5, 4, 2, 1));
+  const auto device_a = this->copy_in(a);
+  expect_error(
+      [&] {
+        (void)spgemm::cuda::galerkin_on_device(this->context_, view(other), view(device_a),
+                                               view(device_a), this->stream_);
+      },
+      ErrorKind::input, testing::HasSubstr("expected"));
 }
 
 TYPED_TEST(DeviceGalerkin, RejectsWhatDoesNotFit) {

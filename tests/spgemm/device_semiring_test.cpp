@@ -68,6 +68,18 @@ TEST_F(DeviceSemiring, SameBitsAsOnTheHost) {
   }
 }
 
+// Rows of A and of the mask at the limits of the lanes that count rows of few products.
+TEST_F(DeviceSemiring, CountsOfShortRows) {
+  for (const std::int64_t entries : {1, 3, 8, 9, 31, 33}) {
+    SCOPED_TRACE(entries);
+    const auto a = matrices::erdos_renyi<double, std::int32_t>(1500, 1500, entries, 1);
+    expect_as_on_host(a, a, Semiring::plus_pair, false);
+    for (const std::int64_t of_mask : {2, 31, 32, 33})
+      expect_as_on_host(a, matrices::erdos_renyi<double, std::int32_t>(1500, 1500, of_mask, 2),
+                        Semiring::plus_pair, false);
+  }
+}
+
 TEST_F(DeviceSemiring, CountsOfAFullMatrix) {
   const auto a = matrices::erdos_renyi<double, std::int32_t>(1200, 1200, 1200, 1);
   expect_as_on_host(a, a, Semiring::plus_pair, false);

@@ -50,6 +50,14 @@ auto with_product(const DeviceContext& context, const DeviceCsrView<Value, Colum
     }
     if (algorithm != Algorithm::pattern && algorithm != Algorithm::essc &&
         fits_fused_product<Value>(a.rows, b.cols)) {
+      // Probably few products: essc counts them with less work than fused.
+      if (algorithm == Algorithm::automatic && whole == nullptr && b.rows != 0 &&
+          has_mostly_empty_rows(a.rows, static_cast<std::int64_t>(static_cast<double>(a.nnz) *
+                                                                  static_cast<double>(b.nnz) /
+                                                                  static_cast<double>(b.rows)))) {
+        EsscProduct<Value, Column> product(context, a, b);
+        if (has_mostly_empty_rows(a.rows, product.products())) return finish(product);
+      }
       FusedProduct<Value> product(
           context, a, b, whole != nullptr ? whole->samples : std::span<const std::uint32_t>{});
       // Rows of a part get the bits of the whole; those of few products are the same by both.

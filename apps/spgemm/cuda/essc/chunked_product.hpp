@@ -16,6 +16,7 @@
 #include "apps/spgemm/cuda/essc/chunk_steps.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
+#include "core/cuda/pinned_memory.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "sortie/device_csr.hpp"
 #include "sortie/device_segmented_sort.hpp"
@@ -75,14 +76,25 @@ class ChunkedProduct {
                  const DeviceCsrView<Value, Column>& b)
       : context_(context), a_(a), b_(b), column_bits_(Sort::column_bits(b.cols)) {
     DevicePhase phase(context, "analysis");
-    budget_ = product_memory_budget(context);
     reserved_ = bytes_beside_products(a.nnz, a.rows);
-    if (reserved_ > budget_) throw out_of_memory_error("the analysis of A * B", reserved_, budget_);
-    budget_ -= reserved_;
+    const auto require = [this](std::uint64_t budget) {
+      if (reserved_ > budget) throw out_of_memory_error("the analysis of A * B", reserved_, budget);
+    };
+    if (context.memory_budget != 0) require(context.memory_budget);
     entry_offsets_ = entry_offsets(a.col_idx, a.nnz, b.row_ptr, context_.stream);
-    products_ = element(entry_offsets_.data() + a.nnz);
+    PinnedMailbox<std::int64_t> mailbox(context_.stream);
+    check_cuda(cudaMemcpyAsync(mailbox.on_device(), entry_offsets_.data() + a.nnz,
+                               sizeof(std::int64_t), cudaMemcpyDeviceToHost, context_.stream));
+    mailbox.mark();
     row_ptr_ = DeviceBuffer<std::int64_t>(a.rows + 1, context_.stream);
     check_cuda(cudaMemsetAsync(row_ptr_.data(), 0, sizeof(std::int64_t), context_.stream));
+    products_ = mailbox.wait();
+    const auto enough = reserved_ + static_cast<std::uint64_t>(products_ * kPerProduct);
+    budget_ = product_memory_budget(context, enough);
+    // Free memory is without the arrays that are allocated already.
+    if (context.memory_budget == 0) budget_ += entry_offsets_.bytes() + row_ptr_.bytes();
+    require(budget_);
+    budget_ -= reserved_;
     phase.stop();
   }
 
@@ -99,6 +111,7 @@ class ChunkedProduct {
     return result;
   }
 
+  [[nodiscard]] std::int64_t products() const { return products_; }
   [[nodiscard]] DeviceBuffer<std::int64_t>& row_ptr() { return row_ptr_; }
   [[nodiscard]] std::int64_t rows_done() const { return next_row_; }
 

@@ -3,6 +3,7 @@
 #include "apps/spgemm/cuda/essc/chunk_steps.hpp"
 #include "apps/spgemm/cuda/fused/value.cuh"
 #include "core/cuda/check.hpp"
+#include "core/cuda/pinned_memory.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "primitives/cuda/warp.cuh"
 
@@ -228,9 +229,11 @@ RunHeads find_run_heads(const Key* keys, const std::uint32_t* row_offsets, const
       keys, products, reinterpret_cast<std::uint8_t*>(heads.bits.data()), heads.before.data());
   check_cuda(cudaGetLastError());
   exclusive_sum(heads.before.data(), static_cast<std::int64_t>(ranges) + 1, stream);
-  check_cuda(cudaMemcpyAsync(&heads.runs, heads.before.data() + ranges, sizeof(heads.runs),
+  PinnedMailbox<std::int64_t> mailbox(stream);
+  check_cuda(cudaMemcpyAsync(mailbox.on_device(), heads.before.data() + ranges, sizeof(heads.runs),
                              cudaMemcpyDeviceToHost, stream));
-  check_cuda(cudaStreamSynchronize(stream));
+  mailbox.mark();
+  heads.runs = mailbox.wait();
   return heads;
 }
 

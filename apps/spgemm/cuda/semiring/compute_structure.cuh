@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "apps/spgemm/cuda/semiring/structure_values.cuh"
 #include "core/cuda/check.hpp"
+#include "core/cuda/device_pool.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "sortie/device_buffer.hpp"
 
@@ -30,34 +32,46 @@ void compute_structure_sums(std::int64_t rows, std::int64_t entries, const Struc
   // A row has a part for each part_entries entries, and one more at most.
   const auto most_parts =
       static_cast<std::size_t>(rows) + entries / part_entries + most_extra_slices;
-  DeviceBuffer<StructurePart> parts(most_parts, stream);
-  DeviceBuffer<StructureCounters> counters(1, stream);
-  check_cuda(cudaMemsetAsync(counters.data(), 0, counters.bytes(), stream));
-  StructureArguments<Semiring> args{
-      rows, a,   b, structure, a_values, b_values, part_entries, parts.data(), counters.data(),
-      sums, hits};
-  constexpr bool counts = adds_in_any_order<Semiring>;
-  if constexpr (counts) {
-    args.hits = nullptr;
-    check_cuda(cudaMemsetAsync(sums, 0, entries * sizeof *sums, stream));
-  }
-  const std::size_t short_bytes =
-      structure_warps * structure_table_bytes<Semiring>(short_row_entries);
-  compute_short_rows_kernel<Semiring>
-      <<<blocks_for(rows, structure_warps), structure_threads, short_bytes, stream>>>(args);
-  check_cuda(cudaGetLastError());
+  StructureArguments<Semiring> args{.rows = rows,
+                                    .a = a,
+                                    .b = b,
+                                    .structure = structure,
+                                    .a_values = a_values,
+                                    .b_values = b_values,
+                                    .part_entries = part_entries,
+                                    .sums = sums,
+                                    .hits = adds_in_any_order<Semiring> ? nullptr : hits};
+  const auto carve = [&](std::byte* base) {
+    StorageCarver carver(base);
+    args.counters = carver.take<StructureCounters>(1);
+    args.parts = carver.take<StructurePart>(most_parts);
+    if (adds_in_any_order<Semiring>) args.warp_rows = carver.take<std::uint32_t>(rows);
+    return carver.used();
+  };
+  DeviceBuffer<std::byte> lists(carve(nullptr), stream);
+  carve(lists.data());
+  check_cuda(cudaMemsetAsync(args.counters, 0, sizeof(StructureCounters), stream));
   int device = 0;
   int multiprocessors = 0;
   check_cuda(cudaGetDevice(&device));
   check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  const std::size_t short_bytes =
+      structure_warps * structure_table_bytes<Semiring>(short_row_entries);
+  unsigned int blocks = blocks_for(rows, structure_warps);
+  if constexpr (adds_in_any_order<Semiring>) {
+    check_cuda(cudaMemsetAsync(sums, 0, entries * sizeof *sums, stream));
+    args.limits = count_limits[entries < few_entries ? 0 : 1];
+    count_tiny_rows_kernel<Semiring>
+        <<<blocks_for(rows, structure_threads / tiny_row_lanes), structure_threads, 0, stream>>>(
+            args);
+    check_cuda(cudaGetLastError());
+    blocks = std::min(blocks, 8u * static_cast<unsigned int>(multiprocessors));
+  }
+  compute_short_rows_kernel<Semiring><<<blocks, structure_threads, short_bytes, stream>>>(args);
+  check_cuda(cudaGetLastError());
   compute_long_rows_kernel<Semiring>
       <<<2 * multiprocessors, structure_threads, bytes, stream>>>(args);
   check_cuda(cudaGetLastError());
-  if constexpr (counts) {
-    if (hits != nullptr)
-      for_each_item<std::int64_t>(
-          entries, [=] __device__(std::int64_t i) { hits[i] = sums[i] != 0 ? 1 : 0; }, stream);
-  }
 }
 
 }  // namespace sortie::spgemm::cuda

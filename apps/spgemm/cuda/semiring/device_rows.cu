@@ -50,47 +50,146 @@ void mark_kept(std::int64_t rows, const std::int64_t* row_ptr, std::int64_t entr
 
 namespace {
 
-/// Not in the constructor, which nvcc does not let have a lambda.
-void copy_flags(const std::uint8_t* flags, std::int64_t entries, std::int64_t* to,
-                cudaStream_t stream) {
-  for_each_item<std::int64_t>(
-      entries + 1, [=] __device__(std::int64_t i) { to[i] = i < entries ? flags[i] : 0; }, stream);
+/// Entries of a word of flags.
+constexpr std::int64_t word_bits = 32;
+
+/// Entries of a block, which is a tile: each warp has the flags of 32 words.
+constexpr std::int64_t tile_words = element_threads;
+constexpr std::int64_t tile_entries = tile_words * word_bits;
+
+/// Makes the bits of entries and counts those before each word of a tile and before each tile. The
+/// last block to end adds up the tiles.
+/// \param before_tile  0 for each tile, for all, and for the number of blocks that have ended
+template <class Flag>
+__global__ void __launch_bounds__(element_threads)
+    rank_flags_kernel(const Flag* flags, std::int64_t entries, std::uint32_t* words,
+                      std::uint16_t* before_word, unsigned long long* before_tile,
+                      std::int64_t* found) {
+  __shared__ std::uint32_t warp_sums[element_threads / 32];
+  __shared__ bool is_last;
+  const std::int64_t first = blockIdx.x * tile_entries + threadIdx.x / 32 * (32 * word_bits);
+  std::uint32_t own = 0;  // lane l: word l of the warp
+#pragma unroll 8
+  for (unsigned int word = 0; word < 32; ++word) {
+    const std::int64_t i = first + word * word_bits + lane();
+    const std::uint32_t bits = __ballot_sync(full_warp, i < entries && flags[i] != 0);
+    if (lane() == word) own = bits;
+  }
+  const BlockPrefix<std::uint32_t> sum =
+      prefix_sum_in_block<element_threads / 32>(lanes_of(own), warp_sums);
+  const std::int64_t at = global_thread();
+  words[at] = own;
+  before_word[at] = static_cast<std::uint16_t>(sum.before);
+
+  unsigned long long* const ended = before_tile + gridDim.x + 1;
+  if (threadIdx.x == 0) {
+    before_tile[blockIdx.x] = sum.total;
+    __threadfence();
+    is_last = atomicAdd(ended, 1ull) + 1 == gridDim.x;
+  }
+  __syncthreads();
+  if (!is_last) return;
+  __threadfence();
+  __shared__ unsigned long long wide_sums[element_threads / 32];
+  unsigned long long before = 0;
+  for (unsigned int tiles = 0; tiles < gridDim.x; tiles += element_threads) {
+    const unsigned int tile = tiles + threadIdx.x;
+    const unsigned long long count = tile < gridDim.x ? __ldcg(before_tile + tile) : 0;
+    const BlockPrefix<unsigned long long> of_tiles =
+        prefix_sum_in_block<element_threads / 32>(count, wide_sums);
+    if (tile < gridDim.x) before_tile[tile] = before + of_tiles.before;
+    before += of_tiles.total;
+  }
+  if (threadIdx.x == 0) *found = static_cast<std::int64_t>(before);
+}
+
+struct KeptRows {
+  std::int64_t rows;
+  const std::int64_t* row_ptr;
+  const std::uint32_t* col_idx;
+  std::int64_t entries;
+  const std::uint32_t* words;
+  const std::uint16_t* before_word;
+  const std::int64_t* before_tile;
+
+  /// The number of entries before this one that are kept.
+  __device__ __forceinline__ std::int64_t place_of(std::int64_t entry) const {
+    const std::uint32_t below = (1u << entry % word_bits) - 1;
+    const std::int64_t word = entry / word_bits;
+    return before_tile[word / tile_words] + before_word[word] + lanes_of(words[word] & below);
+  }
+};
+
+/// One thread for each entry, and for each offset of a row.
+template <class From, class ValueOf, class Value>
+__global__ void __launch_bounds__(element_threads)
+    write_kept_kernel(KeptRows kept, const From* from, ValueOf value_of, std::int64_t* c_row_ptr,
+                      std::uint32_t* c_col_idx, Value* c_values) {
+  const std::int64_t i = global_thread();
+  if (i <= kept.rows) c_row_ptr[i] = kept.place_of(kept.row_ptr[i]);
+  if (i >= kept.entries || (kept.words[i / word_bits] >> i % word_bits & 1u) == 0) return;
+  const std::int64_t place = kept.place_of(i);
+  c_col_idx[place] = kept.col_idx[i];
+  if (from != nullptr) c_values[place] = value_of(from[i]);
 }
 
 }  // namespace
 
-KeptEntries::KeptEntries(const std::uint8_t* flags, std::int64_t entries, cudaStream_t stream)
-    : flags_(flags), entries_(entries), positions_(entries + 1, stream), stream_(stream) {
-  copy_flags(flags, entries, positions_.data(), stream);
-  exclusive_sum(positions_.data(), entries + 1, stream);
-  check_cuda(cudaMemcpyAsync(&count_, positions_.data() + entries, sizeof count_,
-                             cudaMemcpyDeviceToHost, stream));
-  check_cuda(cudaStreamSynchronize(stream));
+template <class Flag>
+KeptEntries::KeptEntries(const Flag* flags, std::int64_t entries, cudaStream_t stream)
+    : entries_(entries), mailbox_(stream), stream_(stream) {
+  // The place of the entry after the last one is asked for, too.
+  const std::int64_t tiles = entries / tile_entries + 1;
+  words_ = DeviceBuffer<std::uint32_t>(tiles * tile_words, stream);
+  before_word_ = DeviceBuffer<std::uint16_t>(tiles * tile_words, stream);
+  before_tile_ = DeviceBuffer<std::int64_t>(tiles + 2, stream);
+  check_cuda(cudaMemsetAsync(before_tile_.data() + tiles + 1, 0, sizeof(std::int64_t), stream));
+  rank_flags_kernel<<<static_cast<unsigned int>(tiles), element_threads, 0, stream>>>(
+      flags, entries, words_.data(), before_word_.data(),
+      reinterpret_cast<unsigned long long*>(before_tile_.data()), mailbox_.on_device());
+  check_cuda(cudaGetLastError());
+  mailbox_.mark();
 }
 
-DeviceBuffer<std::int64_t> KeptEntries::offsets(const std::int64_t* row_ptr,
-                                                std::int64_t rows) const {
-  DeviceBuffer<std::int64_t> offsets(rows + 1, stream_);
-  std::int64_t* const to = offsets.data();
-  const std::int64_t* const positions = positions_.data();
-  for_each_item<std::int64_t>(
-      rows + 1, [=] __device__(std::int64_t row) { to[row] = positions[row_ptr[row]]; }, stream_);
-  return offsets;
+template <class Value, class From, class ValueOf>
+void KeptEntries::write_rows(std::int64_t rows, const std::int64_t* row_ptr,
+                             const std::uint32_t* col_idx, const From* from,
+                             const ValueOf& value_of, DeviceCsr<Value>& c) {
+  const std::int64_t left = count();
+  c.rows = rows;
+  c.row_ptr = DeviceBuffer<std::int64_t>(rows + 1, stream_);
+  c.col_idx = DeviceBuffer<std::uint32_t>(left, stream_);
+  c.values = DeviceBuffer<Value>(from == nullptr ? 0 : left, stream_);
+  const std::int64_t items = std::max(entries_, rows + 1);
+  write_kept_kernel<<<blocks_for(items), element_threads, 0, stream_>>>(
+      KeptRows{rows, row_ptr, col_idx, entries_, words_.data(), before_word_.data(),
+               before_tile_.data()},
+      from, value_of, c.row_ptr.data(), c.col_idx.data(), c.values.data());
+  check_cuda(cudaGetLastError());
 }
 
-template <class T>
-DeviceBuffer<T> KeptEntries::items(const T* from) const {
-  DeviceBuffer<T> items(count_, stream_);
-  T* const to = items.data();
-  const std::int64_t* const positions = positions_.data();
-  const std::uint8_t* const flags = flags_;
-  for_each_item<std::int64_t>(
-      entries_,
-      [=] __device__(std::int64_t i) {
-        if (flags[i] != 0) to[positions[i]] = from[i];
-      },
-      stream_);
-  return items;
+template <class Value>
+struct SameValue {
+  __device__ Value operator()(Value value) const { return value; }
+};
+template <class Value, class Number>
+struct ValueOfNumber {
+  bool ones;
+  __device__ Value operator()(Number number) const {
+    return from_number<Value>(ones ? Number{1} : number);
+  }
+};
+
+template <class Value>
+void KeptEntries::write(std::int64_t rows, const std::int64_t* row_ptr,
+                        const std::uint32_t* col_idx, const Value* values, DeviceCsr<Value>& c) {
+  write_rows(rows, row_ptr, col_idx, values, SameValue<Value>{}, c);
+}
+template <class Value, class Number>
+void KeptEntries::write_numbers(std::int64_t rows, const std::int64_t* row_ptr,
+                                const std::uint32_t* col_idx, const Number* numbers, bool ones,
+                                DeviceCsr<Value>& c) {
+  write_rows(rows, row_ptr, col_idx, numbers, ValueOfNumber<Value, Number>{ones}, c);
 }
 
 template <class Value>
@@ -118,12 +217,20 @@ DeviceBuffer<Value> ones(std::int64_t count, cudaStream_t stream) {
   return result;
 }
 
-template DeviceBuffer<std::uint32_t> KeptEntries::items(const std::uint32_t*) const;
+template KeptEntries::KeptEntries(const std::uint8_t*, std::int64_t, cudaStream_t);
+template KeptEntries::KeptEntries(const std::uint32_t*, std::int64_t, cudaStream_t);
 
 #define INSTANTIATE(Value)                                                                        \
   template void mark_kept(std::int64_t, const std::int64_t*, std::int64_t, const Value*,          \
                           const RowFilter&, std::uint8_t*, cudaStream_t);                         \
-  template DeviceBuffer<Value> KeptEntries::items(const Value*) const;                            \
+  template void KeptEntries::write(std::int64_t, const std::int64_t*, const std::uint32_t*,       \
+                                   const Value*, DeviceCsr<Value>&);                              \
+  template void KeptEntries::write_numbers(std::int64_t, const std::int64_t*,                     \
+                                           const std::uint32_t*, const std::uint8_t*, bool,       \
+                                           DeviceCsr<Value>&);                                    \
+  template void KeptEntries::write_numbers(std::int64_t, const std::int64_t*,                     \
+                                           const std::uint32_t*, const std::uint32_t*, bool,      \
+                                           DeviceCsr<Value>&);                                    \
   template DeviceBuffer<std::uint8_t> truths(const Value*, std::int64_t, cudaStream_t);           \
   template void write_entries_of(const std::uint32_t*, std::int64_t, bool, Value*, cudaStream_t); \
   template void write_entries_of(const std::uint8_t*, std::int64_t, bool, Value*, cudaStream_t);  \

@@ -6,7 +6,9 @@
 #include <cstdint>
 
 #include "apps/spgemm/cuda/semiring/structure_values.hpp"
+#include "core/cuda/pinned_memory.hpp"
 #include "sortie/device_buffer.hpp"
+#include "sortie/device_csr.hpp"
 #include "sortie/semiring_spgemm.hpp"
 
 /// Entries of rows on the device: which are kept, and their copies.
@@ -25,27 +27,41 @@ void mark_kept(std::int64_t rows, const std::int64_t* row_ptr, std::int64_t entr
                const Value* values, const RowFilter& filter, std::uint8_t* flags,
                cudaStream_t stream);
 
-/// Entries of rows that are kept, by their flags.
+/// The entries of rows that are kept: those whose flag is not 0.
 class KeptEntries {
  public:
-  /// Waits for the number of entries. Memory: 8 bytes for each entry.
+  /// Launches what counts them. Memory: a quarter of a byte for each entry.
+  /// Instantiated for std::uint8_t and std::uint32_t.
   /// \throws Error (out_of_memory, device)
-  KeptEntries(const std::uint8_t* flags, std::int64_t entries, cudaStream_t stream);
+  template <class Flag>
+  KeptEntries(const Flag* flags, std::int64_t entries, cudaStream_t stream);
 
-  [[nodiscard]] std::int64_t count() const { return count_; }
-  /// The offsets of the rows that are left.
-  [[nodiscard]] DeviceBuffer<std::int64_t> offsets(const std::int64_t* row_ptr,
-                                                   std::int64_t rows) const;
-  /// The items of the entries that are left.
-  /// Instantiated for std::uint32_t and the types of semiring_spgemm.hpp.
-  template <class T>
-  [[nodiscard]] DeviceBuffer<T> items(const T* from) const;
+  /// The number of entries. The first call waits for it.
+  [[nodiscard]] std::int64_t count() { return mailbox_.wait(); }
+
+  /// The rows of c with the entries that are left: all arrays, or only those of the structure.
+  /// \param rows, row_ptr, col_idx  with all entries
+  /// \param values                  null: without values
+  /// Instantiated for the types of semiring_spgemm.hpp.
+  /// \throws Error (out_of_memory, device)
+  template <class Value>
+  void write(std::int64_t rows, const std::int64_t* row_ptr, const std::uint32_t* col_idx,
+             const Value* values, DeviceCsr<Value>& c);
+  /// The same with values for counts or truths. \param ones  all are 1
+  template <class Value, class Number>
+  void write_numbers(std::int64_t rows, const std::int64_t* row_ptr, const std::uint32_t* col_idx,
+                     const Number* numbers, bool ones, DeviceCsr<Value>& c);
 
  private:
-  const std::uint8_t* flags_;
+  template <class Value, class From, class ValueOf>
+  void write_rows(std::int64_t rows, const std::int64_t* row_ptr, const std::uint32_t* col_idx,
+                  const From* from, const ValueOf& value_of, DeviceCsr<Value>& c);
+
   std::int64_t entries_;
-  std::int64_t count_ = 0;
-  DeviceBuffer<std::int64_t> positions_;  ///< of an entry among those that are kept, if it is one
+  DeviceBuffer<std::uint32_t> words_;        ///< a bit for each entry
+  DeviceBuffer<std::uint16_t> before_word_;  ///< entries of the tile that are kept, before a word
+  DeviceBuffer<std::int64_t> before_tile_;   ///< entries that are kept before a tile; a counter
+  PinnedMailbox<std::int64_t> mailbox_;
   cudaStream_t stream_;
 };
 

@@ -87,20 +87,6 @@ template <class Arithmetic, class Value>
 inline constexpr bool sums_are_entries = std::is_same_v<typename Arithmetic::Sum, Value> &&
                                          !std::is_same_v<typename Arithmetic::Operand, NoOperand>;
 
-/// The entries of C for the sums of its structure.
-template <class Arithmetic, class Value>
-DeviceBuffer<Value> entries_for(DeviceBuffer<typename Arithmetic::Sum> sums, Semiring semiring,
-                                cudaStream_t stream) {
-  if constexpr (sums_are_entries<Arithmetic, Value>) {
-    return sums;
-  } else {
-    DeviceBuffer<Value> entries(sums.size(), stream);
-    write_entries_of(sums.data(), static_cast<std::int64_t>(sums.size()),
-                     semiring == Semiring::any_pair, entries.data(), stream);
-    return entries;
-  }
-}
-
 /// The structure of A * B; with a mask, without its entries.
 template <class Value>
 DeviceCsr<float> product_structure(const DeviceContext& context, const DeviceCsrView<Value>& a,
@@ -118,10 +104,10 @@ DeviceCsr<float> product_structure(const DeviceContext& context, const DeviceCsr
   DeviceBuffer<std::uint8_t> flags(c.nnz(), context.stream);
   mark_outside(c.rows, {c.row_ptr.data(), c.col_idx.data()}, rows_of(*mask), flags.data(),
                context.stream);
-  const KeptEntries kept(flags.data(), c.nnz(), context.stream);
-  c.row_ptr = kept.offsets(c.row_ptr.data(), c.rows);
-  c.col_idx = kept.items<std::uint32_t>(c.col_idx.data());
-  return c;
+  DeviceCsr<float> left{c.rows, c.cols, {}, {}, {}};
+  KeptEntries(flags.data(), c.nnz(), context.stream)
+      .write<float>(c.rows, c.row_ptr.data(), c.col_idx.data(), nullptr, left);
+  return left;
 }
 
 template <class Value>
@@ -153,27 +139,38 @@ DeviceCsr<Value> masked_product(const DeviceContext& context, const DeviceCsrVie
                                 const DeviceCsrView<Value>& b, Semiring semiring,
                                 const DeviceStructure& mask) {
   DeviceCsr<Value> c{a.rows, b.cols, {}, {}, {}};
-  with_arithmetic(
-      semiring, a, b, context.stream,
-      [&]<class Arithmetic>(const typename Arithmetic::Operand* a_values,
-                            const typename Arithmetic::Operand* b_values) {
-        using Sum = typename Arithmetic::Sum;
-        const std::uint64_t wanted = static_cast<std::uint64_t>(mask.nnz) *
-                                     (sizeof(Sum) + sizeof(std::uint8_t) + sizeof(std::int64_t));
-        if (const std::uint64_t budget = product_memory_budget(context); wanted > budget)
-          throw out_of_memory_error("the sums of the entries of the mask", wanted, budget);
-        DeviceBuffer<Sum> sums(mask.nnz, context.stream);
-        DeviceBuffer<std::uint8_t> hits(mask.nnz, context.stream);
-        compute_structure_sums<Arithmetic>(a.rows, mask.nnz, rows_of(a), rows_of(b), rows_of(mask),
-                                           a_values, b_values, sums.data(), hits.data(),
-                                           context.stream);
-        const KeptEntries kept(hits.data(), mask.nnz, context.stream);
-        c.row_ptr = kept.offsets(mask.row_ptr, mask.rows);
-        c.col_idx = kept.items(mask.col_idx);
-        DeviceBuffer<Sum> left = kept.items(static_cast<const Sum*>(sums.data()));
-        sums.reset();
-        c.values = entries_for<Arithmetic, Value>(std::move(left), semiring, context.stream);
-      });
+  with_arithmetic(semiring, a, b, context.stream,
+                  [&]<class Arithmetic>(const typename Arithmetic::Operand* a_values,
+                                        const typename Arithmetic::Operand* b_values) {
+                    using Sum = typename Arithmetic::Sum;
+                    constexpr bool counts = std::is_same_v<Sum, std::uint32_t> &&
+                                            std::is_same_v<typename Arithmetic::Operand, NoOperand>;
+                    // Without a budget, the allocation fails by itself. To ask for the free memory takes the
+                    // driver as long as a small product.
+                    const std::uint64_t wanted =
+                        static_cast<std::uint64_t>(mask.nnz) * (sizeof(Sum) + sizeof(std::uint8_t));
+                    if (context.memory_budget != 0 && wanted > context.memory_budget)
+                      throw out_of_memory_error("the sums of the entries of the mask", wanted,
+                                                context.memory_budget);
+                    DeviceBuffer<Sum> sums(mask.nnz, context.stream);
+                    DeviceBuffer<std::uint8_t> hits(counts ? 0 : mask.nnz, context.stream);
+                    compute_structure_sums<Arithmetic>(a.rows, mask.nnz, rows_of(a), rows_of(b),
+                                                       rows_of(mask), a_values, b_values,
+                                                       sums.data(), hits.data(), context.stream);
+                    const auto write = [&](KeptEntries kept) {
+                      if constexpr (sums_are_entries<Arithmetic, Value>) {
+                        kept.write<Value>(mask.rows, mask.row_ptr, mask.col_idx, sums.data(), c);
+                      } else {
+                        kept.write_numbers<Value>(mask.rows, mask.row_ptr, mask.col_idx,
+                                                  sums.data(), semiring == Semiring::any_pair, c);
+                      }
+                    };
+                    if constexpr (counts) {
+                      write(KeptEntries(sums.data(), mask.nnz, context.stream));
+                    } else {
+                      write(KeptEntries(hits.data(), mask.nnz, context.stream));
+                    }
+                  });
   return c;
 }
 
@@ -185,10 +182,10 @@ void filter_on_device(const DeviceContext& context, const RowFilter& filter, Dev
   DeviceBuffer<std::uint8_t> flags(c.nnz(), context.stream);
   mark_kept<Value>(c.rows, c.row_ptr.data(), c.nnz(), c.values.data(), filter, flags.data(),
                    context.stream);
-  const KeptEntries kept(flags.data(), c.nnz(), context.stream);
-  c.row_ptr = kept.offsets(c.row_ptr.data(), c.rows);
-  c.col_idx = kept.items<std::uint32_t>(c.col_idx.data());
-  c.values = kept.items<Value>(c.values.data());
+  DeviceCsr<Value> left{c.rows, c.cols, {}, {}, {}};
+  KeptEntries(flags.data(), c.nnz(), context.stream)
+      .write<Value>(c.rows, c.row_ptr.data(), c.col_idx.data(), c.values.data(), left);
+  c = std::move(left);
   phase.stop();
 }
 

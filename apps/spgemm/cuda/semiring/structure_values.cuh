@@ -327,22 +327,106 @@ __device__ __forceinline__ void list_parts(const StructureArguments<Semiring>& a
     args.parts[place + i] = {static_cast<std::uint32_t>(row), i / slices, i % slices, slices};
 }
 
-/// One warp computes each row; rows with many entries, or with many products that several warps can
-/// add, are added to the list of parts instead.
+/// A few lanes count the products of each row with few; the other rows are listed. The columns of
+/// such a row are searched for the column of each product.
 template <class Semiring>
 __global__ void __launch_bounds__(structure_threads)
-    compute_short_rows_kernel(StructureArguments<Semiring> args) {
-  const std::int64_t row =
-      std::int64_t{blockIdx.x} * structure_warps + static_cast<int>(threadIdx.x / 32);
-  if (row >= args.rows) return;
+    count_tiny_rows_kernel(StructureArguments<Semiring> args) {
+  constexpr int lanes = tiny_row_lanes;
+  constexpr int chunks = tiny_row_entries / lanes;  // of the row of A
+  __shared__ std::uint32_t tables[structure_threads / lanes][2 * tiny_row_entries];
+  std::uint32_t* const columns = tables[threadIdx.x / lanes];
+  std::uint32_t* const sums = columns + tiny_row_entries;
+  const std::uint32_t place = threadIdx.x % lanes;
+  const std::int64_t row = (std::int64_t{blockIdx.x} * structure_threads + threadIdx.x) / lanes;
+  std::int64_t begin = 0;
+  std::int64_t count = 0;
+  std::int64_t begin_a = 0;
+  std::int64_t length_a = 0;
+  if (row < args.rows) {
+    begin = args.structure.row_ptr[row];
+    count = args.structure.row_ptr[row + 1] - begin;
+    begin_a = args.a.row_ptr[row];
+    length_a = args.a.row_ptr[row + 1] - begin_a;
+  }
+  bool is_tiny = count <= tiny_row_entries && length_a <= tiny_row_entries;
+  std::int64_t begin_b[chunks] = {};
+  std::uint32_t length[chunks] = {};
+  std::uint32_t products = 0;
+  const std::uint32_t most = args.limits.tiny_products;
+#pragma unroll
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    const std::int64_t i = chunk * lanes + place;
+    if (is_tiny && count != 0 && i < length_a) {
+      const std::uint32_t k = args.a.col_idx[begin_a + i];
+      begin_b[chunk] = args.b.row_ptr[k];
+      const std::int64_t all = args.b.row_ptr[k + std::int64_t{1}] - begin_b[chunk];
+      length[chunk] = all <= most ? static_cast<std::uint32_t>(all) : most + 1;
+      products += length[chunk];
+    }
+  }
+  products = sum_in_warp<lanes>(products);
+  is_tiny = is_tiny && products <= most;
+  const bool is_listed = count != 0 && length_a != 0 && !is_tiny;
+  const std::uint32_t listed =
+      take_places(&args.counters->warp_rows, is_listed && place == 0 ? 0 : -1);
+  if (is_listed && place == 0) args.warp_rows[listed] = static_cast<std::uint32_t>(row);
+  if (!is_tiny || products == 0) count = 0;  // and the sums are 0 from the beginning
+
+  for (std::uint32_t i = place; i < count; i += lanes) {
+    columns[i] = args.structure.col_idx[begin + i];
+    sums[i] = 0;
+  }
+  __syncwarp();
+#pragma unroll
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    if (count == 0) length[chunk] = 0;
+    if (!__any_sync(full_warp, length[chunk] != 0)) continue;
+    const std::uint32_t up_to = inclusive_sum_in_warp<lanes>(length[chunk]);
+    const std::uint32_t before = up_to - length[chunk];
+    const std::uint32_t total = from_lane(up_to, lanes - 1, lanes);
+    const int longest = max_in_warp(static_cast<int>(total));
+    for (int first = 0; first < longest; first += lanes) {
+      // The last lane whose products begin at or before this number; lanes without products begin
+      // where the next one does.
+      const std::uint32_t number = static_cast<std::uint32_t>(first) + place;
+      int owner = 0;
+#pragma unroll
+      for (int distance = lanes / 2; distance > 0; distance /= 2)
+        if (from_lane(before, owner + distance, lanes) <= number) owner += distance;
+      const std::int64_t at = from_lane(begin_b[chunk], owner, lanes) +
+                              static_cast<std::int64_t>(number - from_lane(before, owner, lanes));
+      if (number >= total) continue;
+      const std::uint32_t column = args.b.col_idx[at];
+      std::uint32_t low = 0;
+      for (auto high = static_cast<std::uint32_t>(count); low < high;) {
+        const std::uint32_t middle = (low + high) / 2;
+        if (columns[middle] < column) {
+          low = middle + 1;
+        } else {
+          high = middle;
+        }
+      }
+      if (low < count && columns[low] == column) atomicAdd(&sums[low], 1u);
+    }
+  }
+  __syncwarp();
+  for (std::uint32_t i = place; i < count; i += lanes) args.sums[begin + i] = sums[i];
+}
+
+/// A row for one warp, unless it has many entries, or many products that several warps can add: then
+/// it is added to the list of parts instead.
+template <class Semiring>
+__device__ __forceinline__ void compute_row_in_warp(const StructureArguments<Semiring>& args,
+                                                    std::int64_t row) {
   const std::int64_t begin = args.structure.row_ptr[row];
   const std::int64_t count = args.structure.row_ptr[row + 1] - begin;
   if (count == 0) return;
   if constexpr (adds_in_any_order<Semiring>) {
     const std::uint64_t products = products_of_row(args, row);
     if (products == 0) return;  // the sums are 0 from the beginning
-    if (count > short_row_entries || products > short_row_products) {
-      const std::uint64_t slices = products / slice_products + 1;
+    if (count > short_row_entries || products > args.limits.short_products) {
+      const std::uint64_t slices = products / args.limits.slice_products + 1;
       return list_parts(args, row, count,
                         slices < most_slices ? static_cast<std::uint32_t>(slices) : most_slices);
     }
@@ -353,6 +437,21 @@ __global__ void __launch_bounds__(structure_threads)
       dynamic_shared_memory() +
       threadIdx.x / 32 * structure_table_bytes<Semiring>(short_row_entries);
   compute_part_in_warp(args, storage, {row, begin, static_cast<std::uint32_t>(count), true});
+}
+
+/// One warp computes each row; counts: each listed row.
+template <class Semiring>
+__global__ void __launch_bounds__(structure_threads)
+    compute_short_rows_kernel(StructureArguments<Semiring> args) {
+  const std::int64_t warp =
+      std::int64_t{blockIdx.x} * structure_warps + static_cast<int>(threadIdx.x / 32);
+  if constexpr (adds_in_any_order<Semiring>) {
+    const std::uint32_t rows = args.counters->warp_rows;
+    for (std::int64_t i = warp; i < rows; i += std::int64_t{gridDim.x} * structure_warps)
+      compute_row_in_warp(args, args.warp_rows[i]);
+  } else {
+    if (warp < args.rows) compute_row_in_warp(args, warp);
+  }
 }
 
 /// Blocks take parts of the list. Counts: all warps of a block share a table, and several blocks

@@ -14,13 +14,25 @@ inline constexpr int structure_threads = 32 * structure_warps;
 
 /// Rows of up to this many entries are computed by a warp, in a table for so many. A power of two.
 inline constexpr std::uint32_t short_row_entries = 128;
-/// And of up to this many products, if several warps can share the work: 256 steps of a warp.
-inline constexpr std::uint64_t short_row_products = 1 << 13;
-/// Products of a slice of the work on a part of a row, one for each block.
-inline constexpr std::uint64_t slice_products = 1 << 18;
+/// How counts of rows with many products are divided.
+struct CountLimits {
+  std::uint32_t tiny_products;   ///< rows with up to as many are for a few lanes
+  std::uint32_t short_products;  ///< and up to as many, for a warp
+  std::uint64_t slice_products;  ///< longer rows have a slice for as many, one for each block
+};
+/// The first for structures of fewer than few_entries, where the longest rows decide: with the
+/// second, which has less work, soc-Epinions1 takes 1.4 times as long, and with the first R-MAT of
+/// scale 18 takes 1.3 times, the crawl cnr-2000 twice (H100).
+inline constexpr CountLimits count_limits[] = {{64, 1 << 10, 1 << 13}, {512, 1 << 13, 1 << 18}};
+inline constexpr std::int64_t few_entries = std::int64_t{1} << 20;
 inline constexpr std::uint32_t most_slices = 64;
 /// Slices but the first of each part, of which the list has so many.
 inline constexpr std::uint32_t most_extra_slices = 1 << 14;
+
+/// Counts of rows with up to so many entries in the structure and in A, and few products, are
+/// computed by a few lanes.
+inline constexpr int tiny_row_lanes = 8;
+inline constexpr std::uint32_t tiny_row_entries = 32;
 
 /// Bytes of a table of `capacity` entries, a power of two: a multiple of 16.
 template <class Semiring>
@@ -44,7 +56,8 @@ struct StructurePart {
 };
 
 struct StructureCounters {
-  std::uint32_t parts = 0;  ///< in the list
+  std::uint32_t warp_rows = 0;  ///< in the list of rows
+  std::uint32_t parts = 0;      ///< in the list
   std::uint32_t taken = 0;
   std::uint32_t extra_slices = 0;  ///< wanted
 };
@@ -59,17 +72,19 @@ struct StructureArguments {
   const typename Semiring::Operand* b_values = nullptr;
   std::uint32_t part_entries = 0;  ///< of a part, a power of two, at most 2^15
   StructurePart* parts = nullptr;
+  CountLimits limits = count_limits[0];
+  std::uint32_t* warp_rows = nullptr;  ///< counts: the rows that are not tiny
   StructureCounters* counters = nullptr;
   typename Semiring::Sum* sums = nullptr;  ///< counts are 0 before
-  std::uint8_t* hits = nullptr;  ///< 1 for entries with products; null: not wanted, or counts
+  std::uint8_t* hits = nullptr;            ///< 1 for entries with products; null: not wanted
 };
 
 /// Computes the sums of all entries of the structure.
 /// \param a_values, b_values  null if the semiring reads none
-/// \param hits                may be null
+/// \param hits                may be null, and is not written for counts, which are 0 without products
 /// \pre fewer than 2^32 rows, fewer than 2^32 columns
 /// \throws Error (out_of_memory, device)
-/// Memory: 16 bytes for every row and for every 1024 entries of the structure at most, and 256 KiB.
+/// Memory: 20 bytes for every row, 16 for every 1024 entries of the structure at most, and 256 KiB.
 template <class Semiring>
 void compute_structure_sums(std::int64_t rows, std::int64_t entries, const StructureRows& a,
                             const StructureRows& b, const StructureRows& structure,
