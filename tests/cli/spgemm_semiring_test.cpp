@@ -78,8 +78,8 @@ TEST_F(SpgemmSemiring, TakesTheComplementOfAMask) {
 }
 
 TEST_F(SpgemmSemiring, EverySemiringOfEveryType) {
-  for (const char* precision : {"bool", "i32", "i64", "f16", "bf16", "f32", "f64", "complex-f32",
-                                "complex"}) {
+  for (const char* precision :
+       {"bool", "i32", "i64", "f16", "bf16", "f32", "f64", "complex-f32", "complex"}) {
     for (const char* semiring :
          {"plus-times", "plus-pair", "min-plus", "max-plus", "max-times", "or-and", "any-pair"}) {
       const Result result = spgemm({path("g.mtx"), "--precision", precision, "--semiring", semiring,

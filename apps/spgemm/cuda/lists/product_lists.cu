@@ -21,13 +21,13 @@ namespace {
 /// Rows that follow each other share a tile up to this weight.
 constexpr std::int64_t kTileWeight = 1024;
 /// Rows of more weight are divided into ranges of entries, with kRangeProducts products each; those
-/// of the last entry may come on top. On an H100, new values for ego-Twitter took 3.06 ms with whole
-/// rows of up to 16,384, 2.65 with 3072 and ranges of 2304, 3.10 with 2048 and 1536, which cut the
-/// products of a factor into more parts.
+/// of the last entry may come on top. On an H100, new values for ego-Twitter took 3.06 ms with
+/// whole rows of up to 16,384, 2.65 with 3072 and ranges of 2304, 3.10 with 2048 and 1536, which
+/// cut the products of a factor into more parts.
 constexpr std::uint32_t kRowWeight = 3072;
 constexpr std::int64_t kRangeProducts = 2304;
-/// Products of an entry of C, in the mean of a tile, above which its lists are in columns. These take
-/// 2 bytes more for an entry. On an H100, ms of new values with 2 and with 1.3: 7-point grid (2.0
+/// Products of an entry of C, in the mean of a tile, above which its lists are in columns, with 2
+/// bytes more for each entry. On an H100, ms of new values with 2 and with 1.3: 7-point grid (2.0
 /// products an entry) 2.00, 2.05; like web-Google (1.7) 0.344, 0.343.
 constexpr std::uint32_t kProductsForColumns = 2;
 constexpr int kThreads = 256;
@@ -199,7 +199,7 @@ struct BuildShared {
 // Makes the lists of a tile, one block per tile.
 //
 //   keys[i] of thread t     product Items t + i: its entry of C, and its number; sorted by entry
-//   levels[i] of thread t   entry Items t + i: its length, and its number; sorted, longest lists first
+//   levels[i] of thread t   entry Items t + i: its length, and its number; sorted, longest first
 template <int Threads, int Items, bool ShortCodes>
 __global__ void __launch_bounds__(Threads) build_lists_kernel(const BuildArguments args) {
   constexpr int warps = Threads / 32;
@@ -382,8 +382,8 @@ __global__ void __launch_bounds__(Threads) build_lists_kernel(const BuildArgumen
   }
 }
 
-// Counts the products of each entry of long rows; one warp per entry of A. Blocks of the same x have
-// the same row.
+// Counts the products of each entry of long rows; one warp per entry of A. Blocks of the same x
+// have the same row.
 __global__ void __launch_bounds__(kThreads)
     count_entry_products_kernel(const ListOperands operands, const std::uint32_t* rows,
                                 const std::int64_t* first_counts, unsigned long long* counts) {
@@ -439,8 +439,8 @@ DeviceBuffer<std::int64_t> numbers_and_end(std::int64_t count, cudaStream_t stre
   return numbers;
 }
 
-/// The positions of the ones of `marks`, of which the last element is none, and its size behind them.
-/// `marks` becomes the sums before each element.
+/// The positions of the ones of `marks`, of which the last element is none, and its size behind
+/// them. `marks` becomes the sums before each element.
 DeviceBuffer<std::int64_t> positions_of(DeviceBuffer<std::int64_t>& marks, cudaStream_t stream) {
   const std::int64_t count = sum_up(marks, stream);
   const auto end = static_cast<std::int64_t>(marks.size()) - 1;
@@ -492,8 +492,8 @@ DeviceBuffer<TileSource> sources_of_rows(const ListOperands& operands,
 }
 
 /// Tiles of parts of the rows that are too long for one.
-/// \param row_weight  the most weight of a tile of whole rows; raised to `max_weight` if the budget is
-///                    too small for longer rows in parts
+/// \param row_weight  the most weight of a tile of whole rows; raised to `max_weight` if the budget
+///                    is too small for longer rows in parts
 DeviceBuffer<TileSource> sources_of_ranges(const ListOperands& operands,
                                            const DeviceBuffer<TileSource>& of_rows,
                                            std::uint32_t& row_weight, std::uint32_t max_weight,

@@ -87,8 +87,8 @@ struct ListClass {
   int threads_per_sm;  ///< that registers allow at least, of blocks that add
   [[nodiscard]] constexpr bool has_short_codes() const { return max_weight <= 4096; }
 };
-/// Many threads hide the latency of the loads of B. On an H100, new values for ego-Twitter took 3.95 ms
-/// with 1280 threads a multiprocessor and 3.25 with 1536.
+/// Many threads hide the latency of the loads of B. On an H100, new values for ego-Twitter took
+/// 3.95 ms with 1280 threads a multiprocessor and 3.25 with 1536.
 inline constexpr std::array<ListClass, 4> tile_classes{
     {{2048, 256, 8, 2048}, {3072, 256, 12, 1536}, {6144, 512, 12, 1536}, {16384, 1024, 16, 1024}}};
 
@@ -106,10 +106,10 @@ struct ListTiles {
 };
 
 /// For each entry of C the list of its products, in the order of A's entries. With it, new values
-/// need neither columns nor row_ptr: the products of a tile are computed in the order in which A and
-/// B have them, each is written to its place in its list, and the lists are added. Where they are
-/// long, the products with the same number in their lists are next to each other, and longer lists
-/// come first: lanes of a warp have about as many products, and read them without bank conflicts.
+/// need neither columns nor row_ptr: the products of a tile are computed in the order in which A
+/// and B have them, each is written to its place in its list, and the lists are added. Where they
+/// are long, the products with the same number in their lists are next to each other, and longer
+/// lists come first: lanes of a warp have about as many products, and read them without conflicts.
 struct ProductLists {
   DeviceBuffer<ListTile> tiles;
   std::array<ListTiles, tile_classes.size()> of_class;
