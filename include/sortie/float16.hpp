@@ -6,7 +6,7 @@
 #include <cstdint>
 
 /// Floating-point numbers of 16 bits, for the values of matrices. They have no arithmetic: it is
-/// done in float, and results are rounded to the nearest number, or the even one of the two nearest.
+/// done in float, and results are rounded to nearest, ties to even.
 /// Their bytes are those of NumPy's float16, of __half and __nv_bfloat16, and of Eigen::half and
 /// Eigen::bfloat16, which can be cast to and from them by std::bit_cast. For host and device code.
 namespace sortie {
