@@ -393,7 +393,7 @@ std::string semiring_option(const SpgemmCommand& command) {
   if (command.semiring != "plus-times") return "--semiring " + command.semiring;
   if (command.keep_top) return "--keep-top";
   if (command.drop_below != 0) return "--drop-below";
-  for (const char* const precision : {"bool", "i32", "i64", "complex-f32"})
+  for (const char* const precision : {"bool", "i32", "i64", "f16", "bf16", "complex-f32"})
     if (command.precision == precision) return "--precision " + command.precision;
   return "";
 }
@@ -423,9 +423,10 @@ Command add_spgemm_command(CLI::App& program) {
       "Write C to this Matrix Market file (-: standard output), or NAME.npz for SciPy");
   auto* precision = parser
                         ->add_option("--precision", command->precision,
-                                     "bool, i32, i64, f32, f64, complex-f32, complex or auto")
-                        ->check(CLI::IsMember(
-                            {"auto", "bool", "i32", "i64", "f32", "f64", "complex-f32", "complex"}))
+                                     "bool, i32, i64, f16, bf16, f32, f64, complex-f32, complex "
+                                     "or auto")
+                        ->check(CLI::IsMember({"auto", "bool", "i32", "i64", "f16", "bf16", "f32",
+                                               "f64", "complex-f32", "complex"}))
                         ->capture_default_str();
   parser->add_option("--algorithm", command->algorithm, spgemm::algorithm_names())
       ->capture_default_str();

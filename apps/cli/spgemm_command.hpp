@@ -60,6 +60,8 @@ template <class Value, class Idx>
          : std::is_same_v<Value, std::uint8_t>        ? "bool"
          : std::is_same_v<Value, std::int32_t>        ? "i32"
          : std::is_same_v<Value, std::int64_t>        ? "i64"
+         : std::is_same_v<Value, Float16>             ? "f16"
+         : std::is_same_v<Value, BFloat16>            ? "bf16"
          : std::is_same_v<Value, std::complex<float>> ? "complex-f32"
                                                       : "complex";
 }

@@ -80,6 +80,13 @@ To converted(From value, const std::string& name) {
     throw Error(ErrorKind::input,
                 fmt::format("{}: found the value {}, expected integers below 2^{}", name, value,
                             std::ilogb(beyond)));
+  } else if constexpr (Float16Like<To>) {
+    const To rounded(value);
+    if (std::isinf(float{rounded}) && std::isfinite(value))
+      throw Error(ErrorKind::input,
+                  fmt::format("{}: found the value {}, expected values up to {}", name, value,
+                              std::is_same_v<To, Float16> ? 65504.0 : 3.39e38));
+    return rounded;
   } else {
     return static_cast<To>(value);
   }
@@ -87,9 +94,9 @@ To converted(From value, const std::string& name) {
 
 /// The type in which a matrix of values of type Value is read.
 template <class Value>
-using ReadType =
-    std::conditional_t<spgemm::is_complex<Value>, std::complex<double>,
-                       std::conditional_t<std::is_same_v<Value, float>, float, double>>;
+using ReadType = std::conditional_t<
+    spgemm::is_complex<Value>, std::complex<double>,
+    std::conditional_t<std::is_same_v<Value, float> || Float16Like<Value>, float, double>>;
 
 template <class To, matrices::Scalar From, Index Idx>
 Csr<To, Idx> converted(Csr<From, Idx> matrix, const std::string& name) {
@@ -221,6 +228,19 @@ void verify(const Job& job, const Factors<Value, Idx>& factors, ProductOptions<I
   check_filtered(product, filter, c);
 }
 
+/// C with values of a type that files have.
+template <Element Value, Index Idx>
+decltype(auto) for_file(const Csr<Value, Idx>& c) {
+  if constexpr (Float16Like<Value>) {
+    Csr<float, Idx> wide{c.rows, c.cols, c.row_ptr, c.col_idx, {}};
+    wide.values.reserve(c.values.size());
+    for (const Value value : c.values) wide.values.push_back(float{value});
+    return wide;
+  } else {
+    return (c);
+  }
+}
+
 template <Element Value, Index Idx>
 void multiply(Job& job, const SpgemmCommand& command, const Factors<Value, Idx>& factors) {
   const ProductOptions<Idx> options{.semiring = spgemm::parse_semiring(command.semiring),
@@ -234,7 +254,7 @@ void multiply(Job& job, const SpgemmCommand& command, const Factors<Value, Idx>&
   });
   if (command.verify) verify(job, factors, options, c);
   report_checksum(job, command, c.row_ptr, c.col_idx, c.values);
-  write_product(job, command, c);
+  write_product(job, command, for_file(c));
   std::string text = report_factors(job, command, factors) + line("C", size_of(c));
   report_size(job.report(), "c", size_of(c));
   job.report().set("multiply_seconds", seconds);
@@ -286,6 +306,8 @@ void run_semiring_spgemm(Job& job, const SpgemmCommand& command) {
   if (precision == "bool") return run_with(std::uint8_t{});
   if (precision == "i32") return run_with(std::int32_t{});
   if (precision == "i64") return run_with(std::int64_t{});
+  if (precision == "f16") return run_with(Float16{});
+  if (precision == "bf16") return run_with(BFloat16{});
   if (precision == "f32") return run_with(float{});
   if (precision == "f64") return run_with(double{});
   if (precision == "complex-f32") return run_with(std::complex<float>{});

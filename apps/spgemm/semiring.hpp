@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "primitives/key_codec.hpp"  // SORTIE_HOST_DEVICE
+#include "sortie/float16.hpp"
 
 /// Arithmetic of the semirings, on the host and in kernels with the same bits.
 ///
@@ -161,6 +162,8 @@ SORTIE_HOST_DEVICE std::uint64_t magnitude_key(T value) {
     const double y = im * scale;
     return magnitude_key(std::sqrt(rounded_sum(rounded_product(x, x), rounded_product(y, y))) /
                          scale);
+  } else if constexpr (Float16Like<T>) {
+    return magnitude_key(float{value});
   } else if constexpr (std::floating_point<T>) {
     if (value != value) return ~std::uint64_t{0};
     return std::bit_cast<std::uint64_t>(std::fabs(static_cast<double>(value)));

@@ -51,7 +51,8 @@ void semiring_values(const Context& context, const Csr<Value, Idx>& a, const Csr
 
 }  // namespace sortie::spgemm
 
-/// Calls `MACRO(Value)` for every type of semiring_spgemm.hpp.
+/// Calls `MACRO(Value)` for every type of semiring_spgemm.hpp but those of 16 bits, whose products
+/// are computed in float.
 #define SORTIE_SEMIRING_FOR_EACH_VALUE(MACRO) \
   MACRO(std::uint8_t)                         \
   MACRO(std::int32_t)                         \
@@ -60,3 +61,6 @@ void semiring_values(const Context& context, const Csr<Value, Idx>& a, const Csr
   MACRO(double)                               \
   MACRO(std::complex<float>)                  \
   MACRO(std::complex<double>)
+#define SORTIE_SEMIRING_FOR_EACH_FLOAT16(MACRO) \
+  MACRO(sortie::Float16)                        \
+  MACRO(sortie::BFloat16)

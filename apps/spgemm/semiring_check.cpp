@@ -112,8 +112,9 @@ std::vector<Expected<Value>> expected_row(const Csr<Value, Idx>& a, const Csr<Va
   return entries;
 }
 
-template <class Value>
-bool agrees(Value found, const Expected<Value>& expected) {
+template <class Found, class Value>
+bool agrees(Found rounded, const Expected<Value>& expected) {
+  const auto found = static_cast<Value>(rounded);
   if (found == expected.value) return true;
   if constexpr (std::is_integral_v<Value>) {
     return false;
@@ -123,15 +124,22 @@ bool agrees(Value found, const Expected<Value>& expected) {
       return !(absolute(value) <= std::numeric_limits<double>::infinity());
     };
     if (is_nan(found) || is_nan(expected.value)) return is_nan(found) && is_nan(expected.value);
-    return absolute(found - expected.value) <= expected.allowed;
+    if constexpr (Float16Like<Found>) {
+      // Rounding keeps the order of numbers.
+      const auto bound = [&](double allowed) {
+        return float{Found(static_cast<float>(expected.value + allowed))};
+      };
+      return bound(-expected.allowed) <= found && found <= bound(expected.allowed);
+    } else {
+      return absolute(found - expected.value) <= expected.allowed;
+    }
   }
 }
 
-}  // namespace
-
-template <Element Value, Index Idx>
-void check_product(const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
-                   const ProductOptions<Idx>& options, const Csr<Value, Idx>& c) {
+/// check_product() with factors of a type that has arithmetic.
+template <class Value, class Found, Index Idx>
+void check_rows(const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
+                const ProductOptions<Idx>& options, const Csr<Found, Idx>& c) {
   if (c.rows != a.rows || c.cols != b.cols || std::ssize(c.row_ptr) != c.rows + 1)
     throw Error(ErrorKind::check,
                 fmt::format("C: found {} x {}, expected {} x {}", c.rows, c.cols, a.rows, b.cols));
@@ -151,9 +159,27 @@ void check_product(const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
       if (!agrees(c.values[begin + i], expected[i]))
         throw Error(ErrorKind::check,
                     fmt::format("{}: found another value than expected, absolute values {} and {}",
-                                place(expected[i].column), absolute(c.values[begin + i]),
+                                place(expected[i].column),
+                                absolute(static_cast<Value>(c.values[begin + i])),
                                 absolute(expected[i].value)));
     }
+  }
+}
+
+}  // namespace
+
+template <Element Value, Index Idx>
+void check_product(const Csr<Value, Idx>& a, const Csr<Value, Idx>& b,
+                   const ProductOptions<Idx>& options, const Csr<Value, Idx>& c) {
+  if constexpr (Float16Like<Value>) {
+    const auto widened = [](const Csr<Value, Idx>& matrix) {
+      Csr<float, Idx> wide{matrix.rows, matrix.cols, matrix.row_ptr, matrix.col_idx, {}};
+      for (const Value value : matrix.values) wide.values.push_back(float{value});
+      return wide;
+    };
+    check_rows(widened(a), widened(b), options, c);
+  } else {
+    check_rows(a, b, options, c);
   }
 }
 
@@ -194,6 +220,7 @@ void check_filtered(const Csr<Value, Idx>& product, const RowFilter& filter,
   INSTANTIATE_TYPES(Value, std::int32_t) \
   INSTANTIATE_TYPES(Value, std::int64_t)
 SORTIE_SEMIRING_FOR_EACH_VALUE(INSTANTIATE)
+SORTIE_SEMIRING_FOR_EACH_FLOAT16(INSTANTIATE)
 #undef INSTANTIATE
 #undef INSTANTIATE_TYPES
 

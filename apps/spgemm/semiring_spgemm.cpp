@@ -68,6 +68,10 @@ constexpr std::string_view type_name<float> = "f32";
 template <>
 constexpr std::string_view type_name<double> = "f64";
 template <>
+constexpr std::string_view type_name<Float16> = "f16";
+template <>
+constexpr std::string_view type_name<BFloat16> = "bf16";
+template <>
 constexpr std::string_view type_name<std::complex<float>> = "complex f32";
 template <>
 constexpr std::string_view type_name<std::complex<double>> = "complex f64";
@@ -132,6 +136,35 @@ template <class Value, class Idx>
 bool is_plain(const ProductOptions<Idx>& options) {
   return matrices::Scalar<Value> && options.semiring == Semiring::plus_times &&
          options.mask == nullptr;
+}
+
+/// The same numbers in another floating-point type, of which one is float.
+template <class To, class From>
+std::vector<To> converted(const std::vector<From>& values) {
+  std::vector<To> result;
+  host::resize_for_overwrite(result, std::ssize(values));
+  host::for_each_block_of(std::ssize(values), 1 << 14, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) result[i] = To(values[i]);
+  });
+  return result;
+}
+template <Float16Like Value, Index Idx>
+Csr<float, Idx> widened(const Csr<Value, Idx>& matrix) {
+  return {matrix.rows, matrix.cols, matrix.row_ptr, matrix.col_idx,
+          converted<float>(matrix.values)};
+}
+
+/// The product in float, rounded to Value.
+template <Float16Like Value, Index Idx>
+Csr<Value, Idx> rounded_product_of(const Context& context, const Csr<Value, Idx>& a,
+                                   const Csr<Value, Idx>& b, ProductOptions<Idx> options) {
+  options.filter = {};
+  start_host_runtime(context.threads);
+  const Csr<float, Idx> wide_a = widened(a);
+  Csr<float, Idx> wide_b;
+  if (&a != &b) wide_b = widened(b);
+  Csr<float, Idx> c = multiply(context, wide_a, &a == &b ? wide_a : wide_b, options);
+  return {c.rows, c.cols, std::move(c.row_ptr), std::move(c.col_idx), converted<Value>(c.values)};
 }
 
 /// The filtered product, of which a chunk of rows exists without filter at a time.
@@ -243,7 +276,10 @@ Csr<Value, Idx> multiply(const Context& context, const Csr<Value, Idx>& a, const
     if constexpr (matrices::Scalar<Value>) {
       if (is_plain<Value>(options) && options.filter.keeps_all()) return multiply(context, a, b);
     }
-    if (backend == Backend::cuda) {
+    if constexpr (Float16Like<Value>) {
+      c = rounded_product_of(context, a, b, options);
+      filter_rows(context, c, options.filter);
+    } else if (backend == Backend::cuda) {
       c = cuda::semiring_product(context, a, b, options);
     } else {
       start_host_runtime(context.threads);
@@ -278,10 +314,20 @@ void multiply_values(const Context& context, const Csr<Value, Idx>& a, const Csr
     throw Error(ErrorKind::input,
                 fmt::format("A * B: found a structure of {} x {}, expected one of {} x {}", c.rows,
                             c.cols, a.rows, b.cols));
-  if (resolve_backend(context) == Backend::cuda)
-    return cuda::semiring_values(context, a, b, semiring, c);
-  start_host_runtime(context.threads);
-  host::semiring_values(context, a, b, semiring, c);
+  if constexpr (Float16Like<Value>) {
+    start_host_runtime(context.threads);
+    const Csr<float, Idx> wide_a = widened(a);
+    Csr<float, Idx> wide_b;
+    if (&a != &b) wide_b = widened(b);
+    Csr<float, Idx> wide_c = widened(c);
+    multiply_values(context, wide_a, &a == &b ? wide_a : wide_b, semiring, wide_c);
+    c.values = converted<Value>(wide_c.values);
+  } else {
+    if (resolve_backend(context) == Backend::cuda)
+      return cuda::semiring_values(context, a, b, semiring, c);
+    start_host_runtime(context.threads);
+    host::semiring_values(context, a, b, semiring, c);
+  }
 }
 
 namespace host {
@@ -335,6 +381,7 @@ template Pattern<std::int64_t> without(const Pattern<std::int64_t>&, const Patte
   INSTANTIATE_TYPES(Value, std::int32_t)         \
   INSTANTIATE_TYPES(Value, std::int64_t)
 SORTIE_SEMIRING_FOR_EACH_VALUE(INSTANTIATE)
+SORTIE_SEMIRING_FOR_EACH_FLOAT16(INSTANTIATE)
 #undef INSTANTIATE
 #undef INSTANTIATE_TYPES
 

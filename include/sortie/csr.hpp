@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sortie/export.hpp"
+#include "sortie/float16.hpp"
 
 namespace sortie::matrices {
 
@@ -21,7 +22,7 @@ concept Scalar =
 /// 0 or 1, since std::vector<bool> has no array.
 template <class T>
 concept Element = Scalar<T> || std::same_as<T, std::uint8_t> || std::same_as<T, std::int32_t> ||
-    std::same_as<T, std::int64_t> || std::same_as<T, std::complex<float>>;
+    std::same_as<T, std::int64_t> || std::same_as<T, std::complex<float>> || Float16Like<T>;
 
 /// Types of row and column indices.
 template <class T>

@@ -49,7 +49,8 @@ struct DeviceProductOptions {
 /// \throws Error (out_of_memory, device)
 /// Complexity: O(products), and O(nnz) for the filter, whose keep_top sorts the rows.
 /// Extra memory: with a mask, a value and 2 bytes for each of its entries; 20 bytes for each row;
-/// with a filter, at most 18 bytes for each entry of C before it, and what the sort takes.
+/// with a filter, at most 18 bytes for each entry of C before it, and what the sort takes. For
+/// Float16 and BFloat16, 4 bytes for each entry of A, B and C: their values in float.
 template <class Value>
 [[nodiscard]] SORTIE_API DeviceCsr<Value> multiply_on_device(const Context& context,
                                                              const DeviceCsrView<Value>& a,

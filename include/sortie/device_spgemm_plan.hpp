@@ -21,7 +21,8 @@ namespace sortie::spgemm::cuda {
 /// * otherwise by lists of the products of each entry of C, which are made if they fit the memory
 ///   budget and entries have at most 12 products on average;
 /// * rows without lists, such as those with entries of thousands of products, by the second half of
-///   Algorithm::fused.
+///   Algorithm::fused. If C has too many columns for it, all rows have lists, or values are computed
+///   as by multiply_values_on_device() (device_semiring_spgemm.hpp), which allocates.
 ///
 /// Every entry is the sum of its products in an order that depends on the structure only. With lists
 /// and patterns it is the order of A's entries; by the algorithms' second halves, values are bitwise
@@ -41,12 +42,12 @@ namespace sortie::spgemm::cuda {
 /// |-------------------------------------|---------------------------|--------------|
 /// | row_ptr and col_idx of C            | 8 rows, 4 nnz(C)          | plan         |
 /// | pattern: classes, tiles of rows     | 7 rows                    | plan         |
-/// | lists of products (optional)        | 2.5 n + 4 nnz(A) or more  | plan         |
+/// | lists of products (optional)        | 2 n to 3.5 n              | plan         |
 /// | fused: rows by bin                  | 4 rows                    | plan         |
 /// | column panels, tasks of large rows  | < n, of rows without list | plan         |
 /// | bitmaps of large rows               | <= 2 n, less if less fits | plan         |
 /// | products of rows, staging slots     | 12 rows                   | construction |
-/// | lists: tiles                        | 32 rows, 16 per entry of C in rows of more than 6000 products | construction |
+/// | lists: tiles                        | 32 rows, 16 per entry of C in rows of more than 3000 products | construction |
 /// | buffer for bitmaps                  | <= 2 n                    | construction |
 /// | values of C                         | V nnz(C)                  | construction |
 template <class Value>
@@ -69,7 +70,7 @@ class SORTIE_API SpgemmPlan {
   /// \throws Error (out_of_memory) the plan and C do not fit the budget; the message gives the
   ///         bytes of both
   /// \throws Error (unavailable) no such CUDA device; A has 2^32 or more rows; without patterns: C has
-  ///         more than 2^23 columns, or the GPU too little shared memory for a bitmap of them
+  ///         more than 2^23 columns, and A or B has 2^32 rows or B 2^32 entries or more
   /// \throws Error (device)
   /// Complexity: O(nnz(A) + rows) to count products, O(n log m) for lists of rows of C of m entries, plus
   /// twice that of multiply().

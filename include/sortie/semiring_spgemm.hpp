@@ -15,17 +15,19 @@ namespace sortie::spgemm {
 
 /// Addition and multiplication of a product. The name gives the addition first.
 ///
-/// | semiring   | sum of products                | product of x and y  | types              |
-/// |------------|--------------------------------|---------------------|--------------------|
-/// | plus_times | sum; bool: or                  | x * y; bool: and    | all                |
-/// | plus_pair  | number of products; bool: or   | 1                   | all                |
-/// | min_plus   | least                          | x + y               | i32, i64, f32, f64 |
-/// | max_plus   | greatest                       | x + y               | i32, i64, f32, f64 |
-/// | max_times  | greatest                       | x * y               | i32, i64, f32, f64 |
-/// | or_and     | 1 if a product is 1            | 1 if x, y are not 0 | all                |
-/// | any_pair   | 1                              | 1                   | all                |
+/// | semiring   | sum of products                | product of x and y  | types                    |
+/// |------------|--------------------------------|---------------------|--------------------------|
+/// | plus_times | sum; bool: or                  | x * y; bool: and    | all                      |
+/// | plus_pair  | number of products; bool: or   | 1                   | all                      |
+/// | min_plus   | least                          | x + y               | all but bool and complex |
+/// | max_plus   | greatest                       | x + y               | all but bool and complex |
+/// | max_times  | greatest                       | x * y               | all but bool and complex |
+/// | or_and     | 1 if a product is 1            | 1 if x, y are not 0 | all                      |
+/// | any_pair   | 1                              | 1                   | all                      |
 ///
-/// Integers wrap around. Least and greatest ignore NaN, unless all products are NaN.
+/// Integers wrap around. Least and greatest ignore NaN, unless all products are NaN. Products and
+/// sums of Float16 and BFloat16 are computed in float. Each sum is rounded once, to the type of A
+/// and B as in cuSPARSE and PyTorch: for sums in float, convert A and B.
 enum class Semiring { plus_times, plus_pair, min_plus, max_plus, max_times, or_and, any_pair };
 
 /// "plus-times", "min-plus", ...
@@ -68,8 +70,8 @@ SORTIE_API void check_filter(const RowFilter& filter);
 
 /// C = A * B with a mask, over a semiring, filtered.
 ///
-/// Value is float, double, std::complex<float>, std::complex<double>, std::int32_t, std::int64_t or
-/// std::uint8_t (a bool). C has an entry wherever a product is, whatever its value. Columns ascend
+/// Value is Float16, BFloat16, float, double, std::complex<float>, std::complex<double>,
+/// std::int32_t, std::int64_t or std::uint8_t (a bool). C has an entry wherever a product is, whatever its value. Columns ascend
 /// in every row. The result is bitwise reproducible for any number of threads: the products of an
 /// entry are added in the order of the entries of A.
 ///
@@ -84,7 +86,8 @@ SORTIE_API void check_filter(const RowFilter& filter);
 /// row of the mask if these are few: O(min(length of the row, columns * log length)) each. Without
 /// one, or with a complement, the structure of A * B is computed first (multiply_structure()).
 /// Extra memory on the host: a sum per column and thread, or of the longest row of C if C has far
-/// more columns than products. With a mask, a value and a byte for each of its entries.
+/// more columns than products. With a mask, a value and a byte for each of its entries. For Float16
+/// and BFloat16, copies of A, B and the values of C in float.
 /// Source: Gustavson: Two Fast Algorithms for Sparse Matrices (ACM TOMS 1978).
 template <matrices::Element Value, matrices::Index Idx>
 [[nodiscard]] SORTIE_API matrices::Csr<Value, Idx> multiply(const Context& context,

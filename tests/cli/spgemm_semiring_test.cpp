@@ -78,7 +78,8 @@ TEST_F(SpgemmSemiring, TakesTheComplementOfAMask) {
 }
 
 TEST_F(SpgemmSemiring, EverySemiringOfEveryType) {
-  for (const char* precision : {"bool", "i32", "i64", "f32", "f64", "complex-f32", "complex"}) {
+  for (const char* precision :
+       {"bool", "i32", "i64", "f16", "bf16", "f32", "f64", "complex-f32", "complex"}) {
     for (const char* semiring :
          {"plus-times", "plus-pair", "min-plus", "max-plus", "max-times", "or-and", "any-pair"}) {
       const Result result = spgemm({path("g.mtx"), "--precision", precision, "--semiring", semiring,
@@ -119,6 +120,7 @@ TEST_F(SpgemmSemiring, ReadsAndWritesNpz) {
   EXPECT_EQ(dtype("bool", "or-and"), "|b1");
   EXPECT_EQ(dtype("i32", "min-plus"), "<i4");
   EXPECT_EQ(dtype("i64", "plus-pair"), "<i8");
+  EXPECT_EQ(dtype("bf16", "max-plus"), "<f4");
   EXPECT_EQ(dtype("complex-f32", "plus-times"), "<c8");
   EXPECT_EQ(matrices::read_npz<std::complex<double>>({}, path("c.npz")).nnz(), 16);
 }

@@ -119,8 +119,9 @@ INSTANTIATE_TEST_SUITE_P(
                    "pattern, reference, eigen, esc, cusparse, cusparse-alg1, cusparse-alg2, "
                    "cusparse-alg3, "
                    "cusparse-reuse, cusp, kokkos-kernels, graphblas"},
-        WrongUsage{{"spgemm", small, "--precision", "f16"},
-                   "--precision: f16 not in {auto,bool,i32,i64,f32,f64,complex-f32,complex}"},
+        WrongUsage{
+            {"spgemm", small, "--precision", "f8"},
+            "--precision: f8 not in {auto,bool,i32,i64,f16,bf16,f32,f64,complex-f32,complex}"},
         WrongUsage{{"spgemm", "--backend", "tpu", small}, "--backend: tpu not in {auto,cuda,host}"},
         WrongUsage{{"spgemm", small, "-t", "0"}, "--threads: Value 0 not in range 1 to 4096"},
         WrongUsage{{"spgemm", small, "--repeat", "x"},

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <type_traits>
@@ -80,10 +81,11 @@ std::map<std::int64_t, Value> filtered(const std::map<std::int64_t, Value>& row,
   return {entries.begin(), entries.end()};
 }
 
-template <class Value, class Idx>
-matrices::Csr<Value, Idx> multiply(const matrices::Csr<Value, Idx>& a,
-                                   const matrices::Csr<Value, Idx>& b,
-                                   const spgemm::ProductOptions<Idx>& options) {
+/// \param round  applied to the sums before the filter
+template <class Value, class Idx, class Round = std::identity>
+requires(!Float16Like<Value>) matrices::Csr<Value, Idx> multiply(
+    const matrices::Csr<Value, Idx>& a, const matrices::Csr<Value, Idx>& b,
+    const spgemm::ProductOptions<Idx>& options, Round round = {}) {
   matrices::Csr<Value, Idx> c{a.rows, b.cols, {0}, {}, {}};
   for (std::int64_t row = 0; row < a.rows; ++row) {
     std::map<std::int64_t, Value> sums;
@@ -103,6 +105,7 @@ matrices::Csr<Value, Idx> multiply(const matrices::Csr<Value, Idx>& a,
         return (std::find(begin, end, static_cast<Idx>(entry.first)) != end) == options.complement;
       });
     }
+    for (auto& [column, value] : sums) value = round(value);
     for (const auto& [column, value] : filtered(sums, options.filter)) {
       c.col_idx.push_back(static_cast<Idx>(column));
       c.values.push_back(value);
@@ -110,6 +113,20 @@ matrices::Csr<Value, Idx> multiply(const matrices::Csr<Value, Idx>& a,
     c.row_ptr.push_back(c.nnz());
   }
   return c;
+}
+
+template <class To, class From, class Idx>
+matrices::Csr<To, Idx> converted(const matrices::Csr<From, Idx>& matrix) {
+  matrices::Csr<To, Idx> result{matrix.rows, matrix.cols, matrix.row_ptr, matrix.col_idx, {}};
+  for (const From value : matrix.values) result.values.push_back(static_cast<To>(value));
+  return result;
+}
+template <Float16Like Value, class Idx>
+matrices::Csr<Value, Idx> multiply(const matrices::Csr<Value, Idx>& a,
+                                   const matrices::Csr<Value, Idx>& b,
+                                   const spgemm::ProductOptions<Idx>& options) {
+  return converted<Value>(multiply(converted<float>(a), converted<float>(b), options,
+                                   [](float sum) { return float{Value(sum)}; }));
 }
 
 }  // namespace sortie::test::reference

@@ -10,6 +10,7 @@
 #include "core/cuda/device_context.hpp"
 #include "matrices/generators.hpp"
 #include "sortie/device_semiring_spgemm.hpp"
+#include "tests/reference/semiring_product.hpp"
 #include "tests/spgemm/products.hpp"
 #include "tests/support/expect_error.hpp"
 
@@ -97,6 +98,42 @@ TEST_F(DeviceSemiring, KeepsTheLargestEntries) {
   const auto filtered = multiply_on_device(context_, view(device_a), view(device_a),
                                            DeviceProductOptions{.filter = filter}, stream_);
   EXPECT_TRUE(same_bits(to_host<std::int32_t>(filtered), expected));
+}
+
+template <class Value>
+class DeviceSemiringOf16Bits : public DeviceSemiring {};
+using Types16 = testing::Types<Float16, BFloat16>;
+TYPED_TEST_SUITE(DeviceSemiringOf16Bits, Types16);
+
+// With mask and filter, of which each is applied to rounded sums.
+TYPED_TEST(DeviceSemiringOf16Bits, SameBitsAsOnTheHost) {
+  const auto a = reference::converted<TypeParam>(
+      matrices::power_law<float, std::int32_t>(1000, 1000, 1.4, 300, 1));
+  const auto mask =
+      matrices::pattern_of(matrices::power_law<float, std::int32_t>(1000, 1000, 1.4, 200, 2));
+  const auto device_a = to_device<std::uint32_t>(a, this->stream_);
+  const auto device_mask =
+      to_device<std::uint32_t>(matrices::with_ones<float>(mask), this->stream_);
+  const DeviceStructure of_mask = structure_of(view(device_mask));
+  Context host;
+  host.backend = Backend::host;
+  for (const Semiring semiring : spgemm::semirings()) {
+    SCOPED_TRACE(std::string(spgemm::name(semiring)));
+    for (const spgemm::RowFilter& filter :
+         {spgemm::RowFilter{}, {.keep_top = 5, .drop_below = 0.1}}) {
+      const auto expected = spgemm::multiply(
+          host, a, a, ProductOptions<std::int32_t>{semiring, &mask, false, filter});
+      auto c = multiply_on_device(this->context_, view(device_a), view(device_a),
+                                  DeviceProductOptions{semiring, &of_mask, false, filter},
+                                  this->stream_);
+      EXPECT_EQ(to_host<std::int32_t>(c), expected);
+      if (!filter.keeps_all()) continue;
+      check_cuda(cudaMemsetAsync(c.values.data(), 1, c.values.bytes(), this->stream_));
+      multiply_values_on_device(this->context_, view(device_a), view(device_a), semiring,
+                                structure_of(view(c)), c.values.data(), this->stream_);
+      EXPECT_EQ(to_host<std::int32_t>(c), expected);
+    }
+  }
 }
 
 TEST_F(DeviceSemiring, RefusesOtherShapes) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -115,12 +116,11 @@ class SemiringTest : public testing::Test {
 };
 
 // Each type of values, and each type of columns; all pairs would take minutes to compile.
-using ElementTypes =
-    testing::Types<Types<std::uint8_t, std::int32_t>, Types<std::int32_t, std::int64_t>,
-                   Types<std::int64_t, std::int32_t>, Types<float, std::int32_t>,
-                   Types<double, std::int32_t>, Types<double, std::int64_t>,
-                   Types<std::complex<float>, std::int64_t>,
-                   Types<std::complex<double>, std::int32_t>>;
+using ElementTypes = testing::Types<
+    Types<std::uint8_t, std::int32_t>, Types<std::int32_t, std::int64_t>,
+    Types<std::int64_t, std::int32_t>, Types<Float16, std::int32_t>, Types<BFloat16, std::int64_t>,
+    Types<float, std::int32_t>, Types<double, std::int32_t>, Types<double, std::int64_t>,
+    Types<std::complex<float>, std::int64_t>, Types<std::complex<double>, std::int32_t>>;
 TYPED_TEST_SUITE(SemiringTest, ElementTypes);
 
 TYPED_TEST(SemiringTest, SquareMatrices) {
@@ -182,7 +182,13 @@ TYPED_TEST(SemiringTest, SameBitsForAnyNumberOfBlocks) {
     auto a = this->random(2000, 300, 0.1, 1);
     auto b = this->random(300, 2000, 0.1, 2);
     for (auto* matrix : {&a, &b}) {
-      for (Value& value : matrix->values) value /= Value(3);
+      for (Value& value : matrix->values) {
+        if constexpr (Float16Like<Value>) {
+          value = Value(float{value} / 3);
+        } else {
+          value /= Value(3);
+        }
+      }
     }
     const auto mask = matrices::pattern_of(this->random(2000, 2000, 0.05, 3));
     const ProductOptions<typename TypeParam::Idx> options{Semiring::plus_times, &mask};
@@ -248,6 +254,21 @@ TEST(Semiring, LeastAndGreatestIgnoreNan) {
   EXPECT_EQ(least.values.at(0), 1);
   EXPECT_TRUE(std::isnan(least.values.at(1)));
   EXPECT_EQ(spgemm::multiply(context(), a, b, {Semiring::max_plus}).values.at(0), 2);
+}
+
+TEST(Semiring, SumsOf16BitsAreRoundedOnce) {
+  constexpr int terms = 3000;
+  const Csr<Float16> a{1, terms, {0, terms}, {}, std::vector(terms, Float16(1))};
+  Csr<Float16> b{terms, 1, {}, std::vector(terms, 0), std::vector(terms, Float16(1.5F))};
+  Csr<Float16> row = a;
+  row.col_idx.resize(terms);
+  std::iota(row.col_idx.begin(), row.col_idx.end(), 0);
+  b.row_ptr.resize(terms + 1);
+  std::iota(b.row_ptr.begin(), b.row_ptr.end(), 0);
+  EXPECT_EQ(float{spgemm::multiply(context(), row, b, {}).values.at(0)}, 4500);
+  b.values.assign(terms, Float16(100));
+  EXPECT_EQ(float{spgemm::multiply(context(), row, b, {}).values.at(0)},
+            std::numeric_limits<float>::infinity());
 }
 
 TEST(Semiring, IntegersWrapAround) {

@@ -218,6 +218,8 @@ SORTIE_INSTANTIATE_OTHER_VALUE(std::uint8_t)
 SORTIE_INSTANTIATE_OTHER_VALUE(std::int32_t)
 SORTIE_INSTANTIATE_OTHER_VALUE(std::int64_t)
 SORTIE_INSTANTIATE_OTHER_VALUE(std::complex<float>)
+SORTIE_INSTANTIATE_OTHER_VALUE(Float16)
+SORTIE_INSTANTIATE_OTHER_VALUE(BFloat16)
 
 template DeviceBuffer<std::uint32_t> columns_to_device(const std::vector<std::int32_t>&,
                                                        cudaStream_t, int);

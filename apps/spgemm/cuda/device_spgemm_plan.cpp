@@ -12,8 +12,11 @@
 #include "apps/spgemm/cuda/fused/fused_product.hpp"
 #include "apps/spgemm/cuda/lists/product_lists.hpp"
 #include "apps/spgemm/cuda/patterns/pattern_product.hpp"
+#include "apps/spgemm/cuda/semiring/structure_values.hpp"
+#include "apps/spgemm/semiring.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
+#include "sortie/device_spgemm.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::spgemm::cuda {
@@ -118,6 +121,33 @@ struct TiledStructure : PatternStructure<Value> {
   }
 };
 
+/// The structure of C by a product of ESSC, where C has too many columns for the fused one.
+template <class Value>
+struct WideStructure {
+  DeviceBuffer<std::int64_t> row_ptr;
+  DeviceBuffer<std::uint32_t> col_idx;   ///< until the plan takes them
+  std::int64_t entries = 0;              ///< of C
+  std::uint64_t product_count = 0;       ///< of all rows
+  DeviceBuffer<std::uint64_t> products;  ///< of each row; only while the plan is made
+
+  WideStructure(const DeviceContext& context, const DeviceCsrView<Value>& a,
+                const DeviceCsrView<Value>& b) {
+    DevicePhase counting(context, "counting");
+    Context quiet = context;
+    quiet.report = nullptr;
+    DeviceCsr<Value> c = multiply_on_device(quiet, a, b, Algorithm::essc, context.stream);
+    entries = c.nnz();
+    row_ptr = std::move(c.row_ptr);
+    col_idx = std::move(c.col_idx);
+    DeviceBuffer<std::int64_t> counts(row_ptr.size(), context.stream);
+    product_count = find_row_bins(a, b, products, counts.data(), context.stream).products;
+    counting.stop();
+  }
+
+  [[nodiscard]] std::int64_t nnz() const { return entries; }
+  [[nodiscard]] std::uint64_t bytes() const { return row_ptr.bytes(); }
+};
+
 /// The device must be current for all functions.
 template <class Value>
 struct SpgemmPlan<Value>::State {
@@ -135,58 +165,79 @@ struct SpgemmPlan<Value>::State {
       // Long rows are products of their own, which a plan does not have.
       if (tiled && tiled->programs.sizes.long_classes != 0) tiled.reset();
     }
-    if (!tiled) {
-      if (!fits_fused_product<Value>(a.rows, b.cols))
-        throw too_large_for_fused_product(a.rows, b.cols);
+    if (!tiled && fits_fused_product<Value>(a.rows, b.cols)) {
       fused.emplace(context, a, b, budget);
+    } else if (!tiled) {
+      constexpr std::int64_t limit = std::int64_t{1} << 32;
+      if (a.rows >= limit || b.rows >= limit || b.nnz >= limit)
+        throw too_large_for_fused_product(a.rows, b.cols);
+      wide.emplace(context, a, b);
+      col_idx = std::move(wide->col_idx);
     }
     const std::uint64_t wanted = bytes() + static_cast<std::uint64_t>(nnz()) * entry_bytes<Value>;
     if (wanted > budget) throw out_of_memory_error("the plan of A * B with C", wanted, budget);
-    col_idx = DeviceBuffer<Column>(nnz(), context.stream);
-    {
+    if (!wide) {
+      col_idx = DeviceBuffer<Column>(nnz(), context.stream);
       DeviceBuffer<Value> c_values(nnz(), context.stream);
       make(a.values, b.values, col_idx.data(), c_values.data());
     }
     a.values = nullptr;
     b.values = nullptr;
-    if (fused) make_lists(budget);
+    if (fused) make_lists(fused->products, fused->bins.products, budget);
+    if (wide) make_lists(wide->products, wide->product_count, budget);
   }
 
   /// Makes lists of products for the rows that can have them, within what the plan and the values of C
   /// leave of the budget; else none.
-  void make_lists(std::uint64_t budget) {
+  /// \param products  of each row, which are released
+  /// \param total     of these
+  void make_lists(DeviceBuffer<std::uint64_t>& products, std::uint64_t total,
+                  std::uint64_t budget) {
     constexpr auto most = static_cast<std::int64_t>(std::numeric_limits<std::uint32_t>::max());
     // With more products an entry the fused product is faster: 27-point grid of 3 unknowns, 17.6 products
     // an entry, 5.5 ms for 8.0 on an H100.
-    constexpr std::int64_t most_products_of_entry = 12;
-    if (nnz() != 0 && fused->bins.products <= most_products_of_entry * nnz() && a.nnz < most &&
-        b.nnz < most && a.rows < most) {
+    constexpr std::uint64_t most_products_of_entry = 12;
+    if (nnz() != 0 && total <= most_products_of_entry * static_cast<std::uint64_t>(nnz()) &&
+        a.nnz < most && b.nnz < most && a.rows < most) {
       const std::uint64_t spent =
-          bytes() + fused->products.bytes() + static_cast<std::uint64_t>(nnz()) * sizeof(Value);
+          bytes() + products.bytes() + static_cast<std::uint64_t>(nnz()) * sizeof(Value);
       DevicePhase listing(context, "lists");
       try {
         lists = make_product_lists(
             {a.rows, a.row_ptr, a.col_idx, b.row_ptr, b.col_idx, row_ptr().data(), col_idx.data()},
-            fused->products.data(), max_list_weight(list_tile_bytes<Value>),
+            products.data(), max_list_weight(list_tile_bytes<Value>),
             budget - std::min(budget, spent), context.stream);
-        fused->keep_rows_with_products(a, b, budget - std::min(budget, spent + lists->bytes()),
-                                       context.stream);
+        if (fused) {
+          fused->keep_rows_with_products(a, b, budget - std::min(budget, spent + lists->bytes()),
+                                         context.stream);
+        } else if (lists->other_rows != 0) {
+          lists.reset();
+        }
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::out_of_memory) throw;
         lists.reset();
       }
       listing.stop();
     }
-    fused->products.reset();
+    products.reset();
   }
 
-  [[nodiscard]] std::int64_t nnz() const { return tiled ? tiled->nnz() : fused->nnz(); }
+  /// Returns use(structure).
+  template <class Use>
+  decltype(auto) with_structure(const Use& use) const {
+    return tiled ? use(*tiled) : fused ? use(*fused) : use(*wide);
+  }
+  [[nodiscard]] std::int64_t nnz() const {
+    return with_structure([](const auto& structure) { return structure.nnz(); });
+  }
   [[nodiscard]] std::uint64_t bytes() const {
-    return (tiled ? tiled->bytes() : fused->bytes()) + (lists ? lists->bytes() : 0) +
-           col_idx.bytes();
+    return with_structure([](const auto& structure) { return structure.bytes(); }) +
+           (lists ? lists->bytes() : 0) + col_idx.bytes();
   }
   [[nodiscard]] const DeviceBuffer<std::int64_t>& row_ptr() const {
-    return tiled ? tiled->row_ptr : fused->row_ptr;
+    return with_structure([](const auto& structure) -> const DeviceBuffer<std::int64_t>& {
+      return structure.row_ptr;
+    });
   }
 
   /// \param c_col_idx  null: only values are wanted
@@ -196,15 +247,19 @@ struct SpgemmPlan<Value>::State {
     DeviceCsrView<Value> new_b = b;
     new_a.values = a_values;
     new_b.values = b_values;
+    if ((lists || wide) && c_col_idx != nullptr && c_col_idx != col_idx.data() && nnz() != 0)
+      check_cuda(cudaMemcpyAsync(c_col_idx, col_idx.data(), col_idx.bytes(),
+                                 cudaMemcpyDeviceToDevice, context.stream));
+    if (lists) add_product_lists(*lists, a_values, b_values, c_values, context.stream);
     if (tiled) {
       tiled->make(new_a, new_b, c_col_idx, c_values, context.stream);
+    } else if (wide) {
+      if (!lists && nnz() != 0)
+        compute_structure_sums<PlusTimes<Value>>(a.rows, nnz(), {a.row_ptr, a.col_idx},
+                                                 {b.row_ptr, b.col_idx},
+                                                 {row_ptr().data(), col_idx.data()}, a_values,
+                                                 b_values, c_values, nullptr, context.stream);
     } else {
-      if (lists) {
-        add_product_lists(*lists, a_values, b_values, c_values, context.stream);
-        if (c_col_idx != nullptr && c_col_idx != col_idx.data() && nnz() != 0)
-          check_cuda(cudaMemcpyAsync(c_col_idx, col_idx.data(), col_idx.bytes(),
-                                     cudaMemcpyDeviceToDevice, context.stream));
-      }
       // Writes the columns of its rows in any case.
       fused->make(new_a, new_b, c_col_idx != nullptr ? c_col_idx : col_idx.data(), c_values,
                   context.stream);
@@ -215,9 +270,10 @@ struct SpgemmPlan<Value>::State {
   DeviceContext context;
   DeviceCsrView<Value> a;  ///< values: those given to the constructor, not read later
   DeviceCsrView<Value> b;
-  std::optional<TiledStructure<Value>> tiled;  ///< one of the two
+  std::optional<TiledStructure<Value>> tiled;  ///< one of the three
   std::optional<FusedStructure<Value>> fused;
-  std::optional<ProductLists> lists;  ///< of the rows that `fused` does not have
+  std::optional<WideStructure<Value>> wide;
+  std::optional<ProductLists> lists;  ///< of the rows that `fused` does not have, or of all
   DeviceBuffer<Column> col_idx;
 };
 

@@ -29,8 +29,8 @@ template <Position Index>
 cudaError_t scan_totals(void* scratch, std::size_t& bytes, RefinementTotals<Index>* totals,
                         std::uint64_t tiles, cudaStream_t stream = nullptr);
 
-/// 32 numbers of a set as bits, and the number of elements before them. Stored side by side,
-/// because a random access to one is followed by an access to the other.
+/// 32 numbers of a set as bits, and the number of elements before them. Both are in one aligned
+/// word, since who reads one at a random position reads the other as well.
 template <class Index>
 struct alignas(2 * sizeof(Index)) NumberedWord {
   std::uint32_t bits;

@@ -18,15 +18,18 @@
 namespace sortie::spgemm::cuda {
 namespace {
 
-/// Rows that follow each other share a tile up to this weight, and rows of more have tiles of their own.
-constexpr std::int64_t kTileWeight = 1536;
-/// Products of a range of entries of a row that has several tiles; those of its last entry may come
-/// on top.
-constexpr std::int64_t kRangeProducts = 4096;
-/// Products of an entry of C, in the mean of a tile, above which its lists are sorted by length. On an H100,
-/// ms without and with sorting: 27-point grid (5.9 products an entry) 1.07, 0.90; 7-point grid (2.0)
-/// 2.01, 2.16; ego-Twitter (2.8) 3.22, 3.57.
-constexpr std::uint64_t kSortedProducts = 4;
+/// Rows that follow each other share a tile up to this weight.
+constexpr std::int64_t kTileWeight = 1024;
+/// Rows of more weight are divided into ranges of entries, with kRangeProducts products each; those
+/// of the last entry may come on top. On an H100, new values for ego-Twitter took 3.06 ms with
+/// whole rows of up to 16,384, 2.65 with 3072 and ranges of 2304, 3.10 with 2048 and 1536, which
+/// cut the products of a factor into more parts.
+constexpr std::uint32_t kRowWeight = 3072;
+constexpr std::int64_t kRangeProducts = 2304;
+/// Products of an entry of C, in the mean of a tile, above which its lists are in columns, with 2
+/// bytes more for each entry. On an H100, ms of new values with 2 and with 1.3: 7-point grid (2.0
+/// products an entry) 2.00, 2.05; like web-Google (1.7) 0.344, 0.343.
+constexpr std::uint32_t kProductsForColumns = 2;
 constexpr int kThreads = 256;
 
 /// Entries of C that a tile computes, of all rows from `first_row` to `end_row`.
@@ -82,19 +85,34 @@ __global__ void __launch_bounds__(kThreads)
       row == 0 || is_long || weights[row] / kTileWeight != weights[row - 1] / kTileWeight ? 1 : 0;
 }
 
+/// Class of a tile; -1 if it is empty.
+__device__ __forceinline__ int class_of_tile(const ListTile& tile) {
+  if (tile.products == 0) return -1;
+  constexpr auto classes = tile_classes;
+  const std::uint32_t weight = tile.products + tile.factors;
+  int found = 0;
+  while (found + 1 < static_cast<int>(classes.size()) && weight > classes[found].max_weight)
+    ++found;
+  return found;
+}
+
+__device__ __forceinline__ bool has_short_codes(int tile_class) {
+  constexpr auto classes = tile_classes;
+  return classes[tile_class].has_short_codes();
+}
+
 // One block per tile: its products and factors.
 __global__ void __launch_bounds__(kThreads)
     count_tiles_kernel(const ListOperands operands, const TileSource* sources, ListTile* tiles,
-                       std::uint32_t most, std::int64_t* product_sums, std::int64_t* factor_sums,
-                       std::int64_t* index_sums, std::int64_t* slot_sums) {
-  __shared__ std::uint32_t sums[2];
+                       std::uint32_t most, std::int64_t* word_sums) {
+  __shared__ std::uint32_t sums[3];
   const TileSource source = sources[blockIdx.x];
-  if (threadIdx.x < 2) sums[threadIdx.x] = 0;
+  if (threadIdx.x < 3) sums[threadIdx.x] = 0;
   __syncthreads();
   const std::int64_t begin = operands.a_row_ptr[source.first_row];
   const std::int64_t end = operands.a_row_ptr[source.end_row];
   // A row that is too long has its length from the caller.
-  const bool is_known_long = source.weight > most;
+  const bool is_known_long = source.is_range == 0 && source.weight > most;
   std::uint32_t products = 0;
   std::uint32_t factors = 0;
   if (!is_known_long) {
@@ -104,6 +122,12 @@ __global__ void __launch_bounds__(kThreads)
       factors += own != 0 ? 1 : 0;
     }
   }
+  std::uint32_t longest = 0;
+  if (!is_known_long)
+    for (std::uint32_t row = source.first_row + threadIdx.x; row < source.end_row; row += kThreads)
+      longest = max(longest, static_cast<std::uint32_t>(operands.a_row_ptr[row + 1] -
+                                                        operands.a_row_ptr[row]));
+  atomicMax(&sums[2], longest);
   products = sum_in_warp(products);
   factors = sum_in_warp(factors);
   if (threadIdx.x % 32 == 0) {
@@ -118,16 +142,12 @@ __global__ void __launch_bounds__(kThreads)
   tile.products = sums[0];
   tile.factors = sums[1];
   tile.entries = tile.products == 0 ? 0 : static_cast<std::uint32_t>(source.c_end - source.c_begin);
-  const bool is_indexed = tile.factors != 0 && tile.factors != end - begin;
-  tile.first_index = is_indexed ? 0 : -1;
-  // Shorter lists differ too little in length.
-  const bool is_sorted = tile.products > std::uint64_t{tile.entries} * kSortedProducts;
-  tile.first_slot = is_sorted ? 0 : -1;
+  tile.is_indexed = tile.factors != 0 && tile.factors != end - begin ? 1 : 0;
+  if (tile.products > kProductsForColumns * tile.entries)
+    tile.columns = min(min(sums[2], tile.factors), tile.products - tile.entries + 1);
   tiles[blockIdx.x] = tile;
-  product_sums[blockIdx.x] = (std::int64_t{tile.products} + 31) / 32 * 32;
-  factor_sums[blockIdx.x] = tile.factors;
-  index_sums[blockIdx.x] = is_indexed ? tile.factors : 0;
-  slot_sums[blockIdx.x] = is_sorted ? tile.entries : 0;
+  const int own = class_of_tile(tile);
+  word_sums[blockIdx.x] = own < 0 ? 0 : ListArrays(tile, has_short_codes(own)).end;
 }
 
 /// What the host reads: the tiles of each class, and their greatest weights.
@@ -136,31 +156,16 @@ struct ClassCounts {
   std::uint32_t max_weight[tile_classes.size()];
 };
 
-/// Class of a tile; -1 if it is empty.
-__device__ __forceinline__ int class_of_tile(const ListTile& tile) {
-  if (tile.products == 0) return -1;
-  constexpr auto classes = tile_classes;
-  const std::uint32_t weight = tile.products + tile.factors;
-  int found = 0;
-  while (found + 1 < static_cast<int>(classes.size()) && weight > classes[found].max_weight)
-    ++found;
-  return found;
-}
-
 // One thread per tile: its place in the arrays and in the list of its class.
 __global__ void __launch_bounds__(kThreads)
-    place_tiles_kernel(std::uint32_t count, ListTile* tiles, const std::int64_t* product_sums,
-                       const std::int64_t* factor_sums, const std::int64_t* index_sums,
-                       const std::int64_t* slot_sums, ClassCounts* counts, std::uint32_t* numbers) {
+    place_tiles_kernel(std::uint32_t count, ListTile* tiles, const std::int64_t* word_sums,
+                       ClassCounts* counts, std::uint32_t* numbers) {
   const auto i = static_cast<std::uint32_t>(global_thread());
   int own = -1;
   if (i < count) {
     ListTile& tile = tiles[i];
     tile.number = i;
-    tile.first_product = product_sums[i];
-    tile.first_factor = factor_sums[i];
-    if (tile.first_index == 0) tile.first_index = index_sums[i];
-    if (tile.first_slot == 0) tile.first_slot = slot_sums[i];
+    tile.first_word = word_sums[i];
     own = class_of_tile(tile);
     if (own >= 0) atomicMax(&counts->max_weight[own], tile.products + tile.factors);
   }
@@ -172,12 +177,7 @@ struct BuildArguments {
   ListOperands operands;
   const TileSource* sources;
   const ListTile* tiles;
-  std::uint16_t* codes;
-  ListWord* words;
-  std::uint32_t* list_begins;
-  std::uint32_t* offsets;
-  std::uint32_t* indices;
-  std::uint16_t* slots;
+  std::uint32_t* words;
 };
 
 /// Shared memory of build_lists_kernel.
@@ -192,31 +192,29 @@ struct BuildShared {
   std::uint32_t warp_sums[Threads / 32];
   std::uint32_t last[Threads];                        ///< the last key of each thread
   std::uint16_t first_by_entry[Threads * Items + 1];  ///< first code of each entry, lists by entry
-  std::uint16_t first[Threads * Items];               ///< first code of each entry
+  std::uint16_t ranks[Threads * Items];               ///< of each entry, longest lists first
+  std::uint16_t columns[Threads * Items + 1];         ///< products before each column
 };
-
-/// Lists of about the same length have the same level, below 64; longer ones have higher levels.
-__device__ __forceinline__ std::uint32_t level_of(std::uint32_t length) {
-  return length <= 32 ? length : min(27u + 2 * (32u - __clz(static_cast<int>(length))), 62u);
-}
 
 // Makes the lists of a tile, one block per tile.
 //
 //   keys[i] of thread t     product Items t + i: its entry of C, and its number; sorted by entry
-//   levels[i] of thread t   entry Items t + i: its level, and its number; sorted, longest lists first
-template <int Threads, int Items>
+//   levels[i] of thread t   entry Items t + i: its length, and its number; sorted, longest first
+template <int Threads, int Items, bool ShortCodes>
 __global__ void __launch_bounds__(Threads) build_lists_kernel(const BuildArguments args) {
   constexpr int warps = Threads / 32;
   constexpr int most_words = Threads * Items / 32;
   static_assert(most_words <= Threads);
   auto& shared = *reinterpret_cast<BuildShared<Threads, Items>*>(dynamic_shared_memory());
   auto& [sort_storage, factor_begins, list_begins, factors_before, warp_sums, last, first_by_entry,
-         first] = shared;
+         ranks, columns] = shared;
   const ListTile tile = args.tiles[blockIdx.x];
   const TileSource source = args.sources[tile.number];
   const ListOperands& operands = args.operands;
-  std::uint32_t* const offsets = args.offsets + tile.first_factor;
-  std::uint32_t* const indices = args.indices + tile.first_index;
+  const ListArrays arrays(tile, ShortCodes);
+  std::uint32_t* const offsets = args.words + tile.first_word;
+  std::uint32_t* const begins_or_lengths = offsets + arrays.begins_or_lengths;
+  std::uint32_t* const indices = offsets + arrays.indices;
   const std::int64_t a_end = operands.a_row_ptr[source.end_row];
   if (threadIdx.x < most_words) {
     factor_begins[threadIdx.x] = 0;
@@ -235,7 +233,7 @@ __global__ void __launch_bounds__(Threads) build_lists_kernel(const BuildArgumen
       const std::uint32_t f = (before + sums.before) & 0xffffu;
       const std::uint32_t product = (before + sums.before) >> 16;
       offsets[f] = static_cast<std::uint32_t>(own.first) - product;
-      if (tile.first_index >= 0) indices[f] = static_cast<std::uint32_t>(entry);
+      if (tile.is_indexed != 0) indices[f] = static_cast<std::uint32_t>(entry);
       atomicOr(&factor_begins[product / 32], 1u << product % 32);
     }
     before += sums.total;
@@ -259,7 +257,7 @@ __global__ void __launch_bounds__(Threads) build_lists_kernel(const BuildArgumen
     std::int64_t begin = source.c_begin;
     std::int64_t end = source.c_end;
     if (source.is_range == 0) {
-      const std::int64_t entry = tile.first_index >= 0 ? indices[f] : tile.a_begin + f;
+      const std::int64_t entry = tile.is_indexed != 0 ? indices[f] : tile.a_begin + f;
       // The last row that begins at or before the entry.
       const std::uint32_t row =
           source.first_row +
@@ -291,58 +289,101 @@ __global__ void __launch_bounds__(Threads) build_lists_kernel(const BuildArgumen
     if (threadIdx.x == 0) first_by_entry[tile.entries] = static_cast<std::uint16_t>(tile.products);
   }
   __syncthreads();
-  std::uint32_t levels[Items];
   const auto length_of = [&](std::uint32_t entry) {
     return std::uint32_t{first_by_entry[entry + 1]} - first_by_entry[entry];
   };
-  for (int i = 0; i < Items; ++i) {
-    const std::uint32_t entry = own_first + i;
-    const bool is_entry = entry < tile.entries;
-    const std::uint32_t level =
-        is_entry && tile.first_slot >= 0 ? 63 - level_of(length_of(entry)) : 0;
-    levels[i] = is_entry ? level << 16 | entry : ~0u;
+  const bool is_sorted = tile.columns != 0;
+  if (is_sorted) {
+    std::uint32_t levels[Items];
+    const int length_bits = 32 - __clz(static_cast<int>(tile.columns) + 1);
+    for (int i = 0; i < Items; ++i) {
+      const std::uint32_t entry = own_first + i;
+      const bool is_entry = entry < tile.entries;
+      levels[i] = is_entry ? ((1u << length_bits) - 1 - length_of(entry)) << 16 | entry : ~0u;
+    }
+    // Stable: entries of the same length stay in order, and keys of no entry come last.
+    typename BuildShared<Threads, Items>::Sort(sort_storage).Sort(levels, 16, 16 + length_bits);
+    const auto length_at = [&](int i) {
+      return levels[i] != ~0u ? length_of(levels[i] & 0xffffu) : 0u;
+    };
+    last[threadIdx.x] = length_at(0);
+    auto* const slots = reinterpret_cast<std::uint16_t*>(offsets + arrays.slots);
+    for (int i = 0; i < Items; ++i) {
+      if (levels[i] == ~0u) break;
+      const std::uint32_t entry = levels[i] & 0xffffu;
+      ranks[entry] = static_cast<std::uint16_t>(own_first + i);
+      slots[own_first + i] = static_cast<std::uint16_t>(entry);
+    }
+    __syncthreads();
+    for (int i = 0; i < Items; ++i) {
+      const std::uint32_t own = length_at(i);
+      const std::uint32_t next = i + 1 < Items               ? length_at(i + 1)
+                                 : threadIdx.x + 1 < Threads ? last[threadIdx.x + 1]
+                                                             : 0u;
+      for (std::uint32_t k = next; k < own; ++k)
+        columns[k] = static_cast<std::uint16_t>(own_first + i + 1);
+    }
+    const std::uint32_t column_count = last[0];
+    auto* const lengths = reinterpret_cast<std::uint16_t*>(begins_or_lengths);
+    std::uint32_t before_column = 0;
+    __syncthreads();
+    for (std::uint32_t from = 0; from < tile.columns; from += Threads) {
+      const std::uint32_t k = from + threadIdx.x;
+      const std::uint32_t own = k < column_count ? columns[k] : 0;
+      const auto sums = prefix_sum_in_block<warps>(own, warp_sums);
+      if (k < tile.columns) lengths[k] = static_cast<std::uint16_t>(own);
+      if (k < column_count) columns[k] = static_cast<std::uint16_t>(before_column + sums.before);
+      before_column += sums.total;
+    }
+    __syncthreads();
   }
-  // Stable: entries of the same level stay in order.
-  if (tile.first_slot >= 0)
-    typename BuildShared<Threads, Items>::Sort(sort_storage).Sort(levels, 16, 22);
-  std::uint32_t length = 0;
-  for (const std::uint32_t level : levels)
-    if (level != ~0u) length += length_of(level & 0xffffu);
-  std::uint32_t next = prefix_sum_in_block<warps>(length, warp_sums).before;
-  for (int i = 0; i < Items; ++i) {
-    if (levels[i] == ~0u) break;
-    const std::uint32_t entry = levels[i] & 0xffffu;
-    first[entry] = static_cast<std::uint16_t>(next);
-    atomicOr(&list_begins[next / 32], 1u << next % 32);
-    next += length_of(entry);
-  }
-  __syncthreads();
-  std::uint16_t* const codes = args.codes + tile.first_product;
+  const std::uint32_t groups = (tile.products + group_products - 1) / group_products;
+  std::uint16_t places[Items];
   for (int i = 0; i < Items; ++i) {
     const std::uint32_t p = own_first + i;
     if (p < tile.products) {
       const std::uint32_t entry = keys[i] >> 16;
       const std::uint32_t in_list = p - first_by_entry[entry];
-      codes[first[entry] + in_list] = static_cast<std::uint16_t>(keys[i]);
-      if (in_list == 0 && tile.first_slot >= 0)
-        args.slots[tile.first_slot + entry] = static_cast<std::uint16_t>(keys[i]);
-    } else if (p < (tile.products + 31) / 32 * 32) {
-      codes[p] = 0;
+      places[i] = static_cast<std::uint16_t>(is_sorted ? columns[in_list] + ranks[entry] : p);
+      if (in_list == 0) atomicOr(&list_begins[p / 32], 1u << p % 32);
+    } else if (p < groups * group_products) {
+      atomicOr(&list_begins[p / 32], 1u << p % 32);  // the last list ends here
     }
   }
-  const std::uint32_t lists_of_word =
+  __syncthreads();
+  std::uint16_t* const place_of = ranks;
+  for (int i = 0; i < Items; ++i)
+    if (own_first + i < tile.products) place_of[keys[i] & 0xffffu] = places[i];
+  const std::uint32_t lists_of_step =
       threadIdx.x < most_words ? __popc(list_begins[threadIdx.x]) : 0;
-  const auto list_sums = prefix_sum_in_block<warps>(lists_of_word, warp_sums);
-  if (threadIdx.x < (tile.products + 31) / 32) {
-    const std::int64_t word = tile.first_product / 32 + threadIdx.x;
-    args.words[word] = {factor_begins[threadIdx.x], factors_before[threadIdx.x],
-                        static_cast<std::uint16_t>(list_sums.before)};
-    args.list_begins[word] = list_begins[threadIdx.x];
+  const auto list_sums = prefix_sum_in_block<warps>(lists_of_step, warp_sums);
+  if (threadIdx.x < 4 * groups) {
+    reinterpret_cast<ListStep*>(offsets + arrays.steps)[threadIdx.x] = {
+        factor_begins[threadIdx.x], factors_before[threadIdx.x],
+        static_cast<std::uint16_t>(list_sums.before)};
+    if (!is_sorted) begins_or_lengths[threadIdx.x] = list_begins[threadIdx.x];
+  }
+  for (std::uint32_t i = threadIdx.x; i < 32 * groups; i += Threads) {
+    std::uint32_t own[4];
+    for (std::uint32_t k = 0; k < 4; ++k) {
+      const std::uint32_t product = i / 32 * group_products + k * 32 + i % 32;
+      own[k] = product < tile.products ? place_of[product] : 0;
+    }
+    std::uint32_t* const codes =
+        offsets + arrays.codes + i / 32 * ListArrays::group_words(ShortCodes);
+    if constexpr (ShortCodes) {
+      codes[i % 32] = own[0] | own[1] << 12 | own[2] << 24;
+      reinterpret_cast<std::uint16_t*>(codes + 32)[i % 32] =
+          static_cast<std::uint16_t>(own[2] >> 8 | own[3] << 4);
+    } else {
+      codes[i % 32] = own[0] | own[1] << 16;
+      codes[32 + i % 32] = own[2] | own[3] << 16;
+    }
   }
 }
 
-// Counts the products of each entry of long rows; one warp per entry of A. Blocks of the same x have
-// the same row.
+// Counts the products of each entry of long rows; one warp per entry of A. Blocks of the same x
+// have the same row.
 __global__ void __launch_bounds__(kThreads)
     count_entry_products_kernel(const ListOperands operands, const std::uint32_t* rows,
                                 const std::int64_t* first_counts, unsigned long long* counts) {
@@ -374,15 +415,11 @@ __global__ void __launch_bounds__(kThreads)
 // One thread per tile: empties the tiles of marked rows.
 __global__ void __launch_bounds__(kThreads)
     empty_tiles_kernel(std::uint32_t count, const TileSource* sources, const std::uint8_t* is_left,
-                       ListTile* tiles, std::int64_t* product_sums, std::int64_t* factor_sums,
-                       std::int64_t* index_sums, std::int64_t* slot_sums) {
+                       ListTile* tiles, std::int64_t* word_sums) {
   const auto i = static_cast<std::uint32_t>(global_thread());
   if (i >= count || sources[i].is_range == 0 || is_left[sources[i].first_row] == 0) return;
   tiles[i].products = 0;
-  product_sums[i] = 0;
-  factor_sums[i] = 0;
-  index_sums[i] = 0;
-  slot_sums[i] = 0;
+  word_sums[i] = 0;
 }
 
 /// Replaces numbers by the sums of those before them. \return the last
@@ -402,8 +439,8 @@ DeviceBuffer<std::int64_t> numbers_and_end(std::int64_t count, cudaStream_t stre
   return numbers;
 }
 
-/// The positions of the ones of `marks`, of which the last element is none, and its size behind them.
-/// `marks` becomes the sums before each element.
+/// The positions of the ones of `marks`, of which the last element is none, and its size behind
+/// them. `marks` becomes the sums before each element.
 DeviceBuffer<std::int64_t> positions_of(DeviceBuffer<std::int64_t>& marks, cudaStream_t stream) {
   const std::int64_t count = sum_up(marks, stream);
   const auto end = static_cast<std::int64_t>(marks.size()) - 1;
@@ -455,16 +492,18 @@ DeviceBuffer<TileSource> sources_of_rows(const ListOperands& operands,
 }
 
 /// Tiles of parts of the rows that are too long for one.
+/// \param row_weight  the most weight of a tile of whole rows; raised to `max_weight` if the budget
+///                    is too small for longer rows in parts
 DeviceBuffer<TileSource> sources_of_ranges(const ListOperands& operands,
                                            const DeviceBuffer<TileSource>& of_rows,
-                                           std::uint32_t max_weight, std::uint64_t budget,
-                                           cudaStream_t stream) {
+                                           std::uint32_t& row_weight, std::uint32_t max_weight,
+                                           std::uint64_t budget, cudaStream_t stream) {
   DeviceBuffer<std::int64_t> marks =
       numbers_and_end(static_cast<std::int64_t>(of_rows.size()), stream);
   for_each_item<std::uint32_t>(
       of_rows.size(),
-      [max_weight, sources = of_rows.data(), to = marks.data()] __device__(std::uint32_t i) {
-        to[i] = sources[i].weight > max_weight ? 1 : 0;
+      [row_weight, sources = of_rows.data(), to = marks.data()] __device__(std::uint32_t i) {
+        to[i] = sources[i].weight > row_weight ? 1 : 0;
       },
       stream);
   const DeviceBuffer<std::int64_t> long_rows = positions_of(marks, stream);
@@ -483,7 +522,12 @@ DeviceBuffer<TileSource> sources_of_ranges(const ListOperands& operands,
       stream);
   const std::int64_t entries = sum_up(first, stream);
   const std::uint64_t wanted = 2 * sizeof(std::int64_t) * static_cast<std::uint64_t>(entries);
-  if (wanted > budget) throw out_of_memory_error("the entries of long rows", wanted, budget);
+  if (wanted > budget) {
+    if (row_weight >= max_weight)
+      throw out_of_memory_error("the entries of long rows", wanted, budget);
+    row_weight = max_weight;
+    return sources_of_ranges(operands, of_rows, row_weight, max_weight, budget, stream);
+  }
   DeviceBuffer<std::int64_t> sums(static_cast<std::size_t>(entries) + 1, stream);
   check_cuda(cudaMemsetAsync(sums.data(), 0, sums.bytes(), stream));
   constexpr unsigned parts = 16;
@@ -543,7 +587,7 @@ void build_class(const ProductLists& lists, const BuildArguments& args, cudaStre
   if (tiles.count != 0) {
     BuildArguments of_class = args;
     of_class.tiles += tiles.first;
-    const auto kernel = build_lists_kernel<own.threads, own.items>;
+    const auto kernel = build_lists_kernel<own.threads, own.items, own.has_short_codes()>;
     constexpr std::size_t bytes = sizeof(BuildShared<own.threads, own.items>);
     check_cuda(allow_shared_memory(kernel, bytes));
     kernel<<<tiles.count, own.threads, bytes, stream>>>(of_class);
@@ -581,40 +625,32 @@ ProductLists make_product_lists(const ListOperands& operands, std::uint64_t* pro
       4 * sizeof(std::int64_t) * static_cast<std::uint64_t>(operands.rows + 1);
   if (of_rows_bytes > budget) throw out_of_memory_error("product lists", of_rows_bytes, budget);
   DeviceBuffer<TileSource> sources = sources_of_rows(operands, products, stream);
+  std::uint32_t row_weight = std::min(max_weight, kRowWeight);
   {
-    const DeviceBuffer<TileSource> ranges =
-        sources_of_ranges(operands, sources, max_weight, budget - of_rows_bytes, stream);
+    const DeviceBuffer<TileSource> ranges = sources_of_ranges(
+        operands, sources, row_weight, max_weight, budget - of_rows_bytes, stream);
     if (ranges.size() != 0) sources = joined(sources, ranges, stream);
   }
   const auto count = static_cast<std::uint32_t>(sources.size());
   DeviceBuffer<ListTile> tiles(count, stream);
-  DeviceBuffer<std::int64_t> product_sums = numbers_and_end(count, stream);
-  DeviceBuffer<std::int64_t> factor_sums = numbers_and_end(count, stream);
-  DeviceBuffer<std::int64_t> index_sums = numbers_and_end(count, stream);
-  DeviceBuffer<std::int64_t> slot_sums = numbers_and_end(count, stream);
+  DeviceBuffer<std::int64_t> word_sums = numbers_and_end(count, stream);
   DeviceBuffer<std::uint8_t> is_left(static_cast<std::size_t>(operands.rows), stream);
   DeviceBuffer<ClassCounts> class_counts(1, stream);
   DeviceBuffer<std::uint32_t> numbers(std::size_t{count} * tile_classes.size(), stream);
   check_cuda(cudaMemsetAsync(is_left.data(), 0, is_left.bytes(), stream));
   check_cuda(cudaMemsetAsync(class_counts.data(), 0, class_counts.bytes(), stream));
-  count_tiles_kernel<<<count, kThreads, 0, stream>>>(
-      operands, sources.data(), tiles.data(), max_weight, product_sums.data(), factor_sums.data(),
-      index_sums.data(), slot_sums.data());
+  count_tiles_kernel<<<count, kThreads, 0, stream>>>(operands, sources.data(), tiles.data(),
+                                                     row_weight, word_sums.data());
   check_cuda(cudaGetLastError());
   mark_rows_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(
       count, sources.data(), tiles.data(), max_weight, is_left.data());
   check_cuda(cudaGetLastError());
   empty_tiles_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(
-      count, sources.data(), is_left.data(), tiles.data(), product_sums.data(), factor_sums.data(),
-      index_sums.data(), slot_sums.data());
+      count, sources.data(), is_left.data(), tiles.data(), word_sums.data());
   check_cuda(cudaGetLastError());
-  const std::int64_t all_products = sum_up(product_sums, stream);
-  const std::int64_t all_factors = sum_up(factor_sums, stream);
-  const std::int64_t all_indices = sum_up(index_sums, stream);
-  const std::int64_t all_slots = sum_up(slot_sums, stream);
+  const std::int64_t words = sum_up(word_sums, stream);
   place_tiles_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(
-      count, tiles.data(), product_sums.data(), factor_sums.data(), index_sums.data(),
-      slot_sums.data(), class_counts.data(), numbers.data());
+      count, tiles.data(), word_sums.data(), class_counts.data(), numbers.data());
   check_cuda(cudaGetLastError());
   ClassCounts found{};
   class_counts.copy_to({&found, 1});
@@ -634,12 +670,8 @@ ProductLists make_product_lists(const ListOperands& operands, std::uint64_t* pro
       stream);
   others.copy_to({&lists.other_rows, 1});
   check_cuda(cudaStreamSynchronize(stream));
-  const auto wanted =
-      static_cast<std::uint64_t>(all_products) * sizeof(std::uint16_t) +
-      static_cast<std::uint64_t>(all_products) / 32 * (sizeof(ListWord) + sizeof(std::uint32_t)) +
-      static_cast<std::uint64_t>(all_slots) * sizeof(std::uint16_t) +
-      static_cast<std::uint64_t>(all_factors + all_indices) * sizeof(std::uint32_t) +
-      count * (sizeof(ListTile) + sizeof(TileSource) + 8 * sizeof(std::int64_t));
+  const auto wanted = static_cast<std::uint64_t>(words) * sizeof(std::uint32_t) +
+                      count * (sizeof(ListTile) + sizeof(TileSource) + 4 * sizeof(std::int64_t));
   if (wanted > budget) throw out_of_memory_error("product lists", wanted, budget);
   std::uint32_t placed = 0;
   for (std::size_t i = 0; i < tile_classes.size(); ++i) {
@@ -656,18 +688,8 @@ ProductLists make_product_lists(const ListOperands& operands, std::uint64_t* pro
         },
         stream);
   }
-  lists.codes = DeviceBuffer<std::uint16_t>(static_cast<std::size_t>(all_products), stream);
-  lists.words = DeviceBuffer<ListWord>(static_cast<std::size_t>(all_products) / 32, stream);
-  lists.list_begins =
-      DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(all_products) / 32, stream);
-  lists.slots = DeviceBuffer<std::uint16_t>(static_cast<std::size_t>(all_slots), stream);
-  lists.offsets = DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(all_factors), stream);
-  lists.indices = DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(all_indices), stream);
-  build_class<0>(
-      lists,
-      {operands, sources.data(), lists.tiles.data(), lists.codes.data(), lists.words.data(),
-       lists.list_begins.data(), lists.offsets.data(), lists.indices.data(), lists.slots.data()},
-      stream);
+  lists.words = DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(words), stream);
+  build_class<0>(lists, {operands, sources.data(), lists.tiles.data(), lists.words.data()}, stream);
   return lists;
 }
 

@@ -88,7 +88,8 @@ struct PatternStructure {
     const DeviceCsr<Value> a_rows = gather_rows(a, list.rows.data(), list.count, stream);
     DeviceCsr<Value> c_rows = product_of_rows(context, a_rows, b, budget - wanted);
     programs = make_programs(list, a_rows, b, of_b.of_row.data(), std::move(c_rows), stream);
-    // Two warps per multiprocessor and more: as many as shared memory holds.
+    // Shared memory limits how many tiles a multiprocessor computes at a time: five of this size on
+    // an H100. Where a tile of 16 rows takes more, tiles have 8 rows.
     constexpr std::uint64_t most_of_16 = 40960;
     tile_rows = programs.sizes.elements_of_16 * sizeof(Value) <= most_of_16 ? 16 : 8;
     row_ptr = DeviceBuffer<std::int64_t>(static_cast<std::size_t>(a.rows) + 1, stream);

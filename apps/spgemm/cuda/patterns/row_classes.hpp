@@ -11,8 +11,9 @@
 /// Classes of rows with the same pattern (row_patterns.hpp).
 namespace sortie::spgemm::cuda {
 
-/// Numbers of classes that rows share. A row whose class finds no place, or shares its hash with
-/// another class, has a class of its own with a number from max_shared_classes on.
+/// Numbers of classes that rows share. A row has a class of its own, with a number from
+/// max_shared_classes on, if the hash table of classes is full or if another pattern has the hash of
+/// its pattern.
 inline constexpr std::uint32_t max_shared_classes = 8192;
 
 /// The classes of the rows of a matrix, on the device. Numbers of shared classes have gaps.

@@ -56,8 +56,9 @@ __device__ __forceinline__ void stage_rows(Value* to, const Value* from, int row
 //
 //   lane l             row l % TileRows of the tile, and of each `Parts` consecutive products of an
 //                      entry of A number l / TileRows
-//   sums[p][r]         entry p of row r of C; the last are for lanes without a product. Lanes of rows
-//                      that the tile has not add what they find, to sums that are not read
+//   sums[p][r]         entry p of row r of C; the last are for lanes without a product. If the tile
+//                      has fewer than TileRows rows, the other lanes add unspecified values to sums
+//                      that are never read
 //   staged[r][j]       entry j of the row of B that row r multiplies; of a group of steps also those
 //                      of the next rows
 //   factors[r][e]      entry e of row r of A

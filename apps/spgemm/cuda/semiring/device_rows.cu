@@ -210,6 +210,12 @@ void write_entries_of(const Number* numbers, std::int64_t count, bool ones, Valu
       stream);
 }
 
+template <class From, class To>
+void convert_values(const From* from, std::int64_t count, To* to, cudaStream_t stream) {
+  for_each_item<std::int64_t>(
+      count, [=] __device__(std::int64_t i) { to[i] = static_cast<To>(from[i]); }, stream);
+}
+
 template <class Value>
 DeviceBuffer<Value> ones(std::int64_t count, cudaStream_t stream) {
   DeviceBuffer<Value> result(count, stream);
@@ -236,6 +242,11 @@ template KeptEntries::KeptEntries(const std::uint32_t*, std::int64_t, cudaStream
   template void write_entries_of(const std::uint8_t*, std::int64_t, bool, Value*, cudaStream_t);  \
   template DeviceBuffer<Value> ones<Value>(std::int64_t, cudaStream_t);
 SORTIE_SEMIRING_FOR_EACH_VALUE(INSTANTIATE)
+#undef INSTANTIATE
+#define INSTANTIATE(Value)                                                                      \
+  template void convert_values<Value, float>(const Value*, std::int64_t, float*, cudaStream_t); \
+  template void convert_values<float, Value>(const float*, std::int64_t, Value*, cudaStream_t);
+SORTIE_SEMIRING_FOR_EACH_FLOAT16(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace sortie::spgemm::cuda

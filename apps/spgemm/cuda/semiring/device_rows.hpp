@@ -75,6 +75,10 @@ template <class Value, class Number>
 void write_entries_of(const Number* numbers, std::int64_t count, bool ones, Value* to,
                       cudaStream_t stream);
 
+/// to[i] = from[i] in another floating-point type: of 16 bits or float, and the other.
+template <class From, class To>
+void convert_values(const From* from, std::int64_t count, To* to, cudaStream_t stream);
+
 /// `count` times 1.
 template <class Value>
 [[nodiscard]] DeviceBuffer<Value> ones(std::int64_t count, cudaStream_t stream);

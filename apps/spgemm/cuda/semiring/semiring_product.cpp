@@ -220,6 +220,39 @@ DeviceCsr<Value> product_of(const DeviceContext& context, const DeviceCsrView<Va
   return c;
 }
 
+/// A matrix with its values in float.
+template <Float16Like Value>
+struct Widened {
+  Widened(const DeviceCsrView<Value>& matrix, cudaStream_t stream)
+      : values(matrix.nnz, stream), view{matrix.rows,    matrix.cols,    matrix.nnz,
+                                         matrix.row_ptr, matrix.col_idx, values.data()} {
+    convert_values(matrix.values, matrix.nnz, values.data(), stream);
+  }
+
+  DeviceBuffer<float> values;
+  DeviceCsrView<float> view;
+};
+
+/// The product in float, rounded to Value, then filtered.
+template <Float16Like Value>
+DeviceCsr<Value> rounded_product_of(const DeviceContext& context, const DeviceCsrView<Value>& a,
+                                    const DeviceCsrView<Value>& b, DeviceProductOptions options) {
+  const RowFilter filter = std::exchange(options.filter, {});
+  DeviceCsr<float> c = product_of(context, Widened(a, context.stream).view,
+                                  Widened(b, context.stream).view, options);
+  const auto rounded = [&] {
+    DeviceBuffer<Value> values(c.nnz(), context.stream);
+    convert_values(c.values.data(), c.nnz(), values.data(), context.stream);
+    return values;
+  };
+  if (!filter.keeps_all()) {
+    convert_values(rounded().data(), c.nnz(), c.values.data(), context.stream);
+    filter_on_device(context, filter, c);
+  }
+  DeviceBuffer<Value> values = rounded();
+  return {c.rows, c.cols, std::move(c.row_ptr), std::move(c.col_idx), std::move(values)};
+}
+
 void check_mask(std::int64_t rows, std::int64_t cols, std::int64_t rows_c, std::int64_t cols_c) {
   if (rows == rows_c && cols == cols_c) return;
   throw Error(ErrorKind::input,
@@ -268,7 +301,11 @@ DeviceCsr<Value> multiply_on_device(const Context& context, const DeviceCsrView<
   check_filter(options.filter);
   if (options.mask != nullptr) check_mask(options.mask->rows, options.mask->cols, a.rows, b.cols);
   const DeviceCall call(context, stream);
-  return product_of(call, a, b, options);
+  if constexpr (Float16Like<Value>) {
+    return rounded_product_of(call, a, b, options);
+  } else {
+    return product_of(call, a, b, options);
+  }
 }
 
 template <class Value>
@@ -281,7 +318,14 @@ void multiply_values_on_device(const Context& context, const DeviceCsrView<Value
   check_mask(structure.rows, structure.cols, a.rows, b.cols);
   check_sizes(a.rows, b.rows, b.cols, b.nnz);
   const DeviceCall call(context, stream);
-  compute_values(call, a, b, semiring, structure, values);
+  if constexpr (Float16Like<Value>) {
+    DeviceBuffer<float> sums(structure.nnz, call.stream);
+    compute_values(call, Widened(a, call.stream).view, Widened(b, call.stream).view, semiring,
+                   structure, sums.data());
+    convert_values(sums.data(), structure.nnz, values, call.stream);
+  } else {
+    compute_values(call, a, b, semiring, structure, values);
+  }
 }
 
 template <Element Value, Index Idx>
@@ -319,16 +363,20 @@ void semiring_values(const Context& context, const Csr<Value, Idx>& a, const Csr
                                             const Csr<Value, Idx>&, const ProductOptions<Idx>&); \
   template void semiring_values(const Context&, const Csr<Value, Idx>&, const Csr<Value, Idx>&,  \
                                 Semiring, Csr<Value, Idx>&);
-#define INSTANTIATE(Value)                                                                  \
+#define INSTANTIATE_ON_DEVICE(Value)                                                        \
   template DeviceCsr<Value> multiply_on_device(const Context&, const DeviceCsrView<Value>&, \
                                                const DeviceCsrView<Value>&,                 \
                                                const DeviceProductOptions&, CUstream_st*);  \
   template void multiply_values_on_device(const Context&, const DeviceCsrView<Value>&,      \
                                           const DeviceCsrView<Value>&, Semiring,            \
-                                          const DeviceStructure&, Value*, CUstream_st*);    \
-  INSTANTIATE_TYPES(Value, std::int32_t)                                                    \
+                                          const DeviceStructure&, Value*, CUstream_st*);
+#define INSTANTIATE(Value)               \
+  INSTANTIATE_ON_DEVICE(Value)           \
+  INSTANTIATE_TYPES(Value, std::int32_t) \
   INSTANTIATE_TYPES(Value, std::int64_t)
 SORTIE_SEMIRING_FOR_EACH_VALUE(INSTANTIATE)
+SORTIE_SEMIRING_FOR_EACH_FLOAT16(INSTANTIATE_ON_DEVICE)
+#undef INSTANTIATE_ON_DEVICE
 #undef INSTANTIATE
 #undef INSTANTIATE_TYPES
 
