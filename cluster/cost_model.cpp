@@ -72,13 +72,16 @@ RankModel RankModel::usual() {
           {{"merge", 257e6}, {"products", 285e6}, {"sort", 115e6}, {"symbols", 55e6}}};
 }
 
+// Of two and four H100s with NVLink and 64 cores: phases of a suffix array of 3.1 * 10^9 letters.
 RankModel RankModel::usual_of_gpus() {
-  return {
-      8,
-      1e-4,
-      1e11,
-      2.5e10,
-      {{"gpu bytes", 1.5e10}, {"gpu ranks", 1e10}, {"gpu suffixes", 5e9}, {"gpu symbols", 1e11}}};
+  return {8,
+          1e-4,
+          1e11,
+          2.5e10,
+          {{"gpu bytes", 1.4e10},
+           {"gpu ranks", 6e9},
+           {"gpu suffixes", 3.3e9},
+           {"gpu symbols", 1.5e11}}};
 }
 
 std::uint64_t RankPlan::sent_bytes() const {
