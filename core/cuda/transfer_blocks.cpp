@@ -27,8 +27,9 @@ IdleBlocks& idle_blocks() {
 /// 9.5, 8 threads 16. More than four slow the threads that format and write what arrives, and lock
 /// more pages.
 constexpr std::size_t most_beside_work = 4;
-/// On four H100s with 64 cores, 14 GB to new memory: 4 threads for one GPU 13 GB/s, 16 threads 27,
-/// 32 threads no more; for four GPUs, 8 threads each 47 GB/s, 16 threads each 65.
+/// On a host of four H100s and 64 cores, 14 GB to new memory from one GPU: 4 threads 13 GB/s, 16
+/// threads 27, 32 threads no more. From all four, with the product before: 4 threads for each GPU
+/// 0.54 s, 8 threads 0.39, 16 threads 0.34.
 constexpr std::size_t most_transfer_threads = 16;
 
 }  // namespace
