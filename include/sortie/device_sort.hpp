@@ -34,8 +34,8 @@ struct ArrayRequest {
   int end_bit = 0;
   const void* keys_in = nullptr;
   void* keys_out = nullptr;
-  /// Values, in and out. Without `values_in`, the values are the positions of the keys, and keys_out
-  /// is not used.
+  /// Values, in and out. Without `values_in`, the values are the positions of the keys, and
+  /// keys_out is not used.
   const void* values_in = nullptr;
   void* values_out = nullptr;
   std::size_t value_bytes = 0;  ///< 0: keys alone; of positions 4 or 8
@@ -61,9 +61,9 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// captured in a CUDA graph.
 ///
 /// \param d_keys_in, d_keys_out  `num_items` keys each; the arrays must not overlap. Keys of 4 or 8
-///                               bytes, alone or with values of 4 or 8 bytes, are sorted in place
-///                               if all outputs are the inputs. With DoubleBuffers the current buffers are scratch, the result is in the
-///                               alternate ones, and the selectors are flipped.
+///        bytes, alone or with values of 4 or 8 bytes, are sorted in place if all outputs are the
+///        inputs. With DoubleBuffers the current buffers are scratch, the result is in the
+///        alternate ones, and the selectors are flipped.
 /// \param d_values_in, d_values_out  values of any trivially copyable type that move with the keys
 /// \param begin_bit, end_bit  bits that are compared, of the key encoded as an unsigned integer of
 ///                            the same order (KeyCodec); whole keys are moved
@@ -83,22 +83,22 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// | 4 or 8 bytes | none, 4 or 8 bytes | the partition of DeviceSegmentedSort for long segments |
 /// | any | other sizes | as for their positions, by which the values are then gathered |
 ///
-/// CUB's order of signed and floating-point keys differs, and its code for descending order is other
-/// code, so that these are encoded before, and decoded after it: two passes over the keys.
+/// For CUB, signed, floating-point and descending keys are encoded before the sort and decoded
+/// after it: two more passes over the keys, which take up to 20 % more time than CUB alone.
 ///
 /// From 2^21 keys of 4 or 8 bytes on, a sample decides whether these are examined first: items in
 /// order or in reverse order are copied, and up to 512 distinct keys without values are counted.
 ///
 /// Temporary storage, n items: a copy of keys and values, n / 20 bytes and at most 36 MiB, e.g.
-/// 0.9 MiB for 2^20 keys of 4 bytes and 14 MiB for 2^24. (cub::DeviceRadixSort takes the copy, n / 9
-/// bytes and at most 29 MiB.) With DoubleBuffers and keys of 4 or 8 bytes n / 3 bytes and at most
-/// 36 MiB. Keys of 1 or 2 bytes alone: 1 MiB. Values of other sizes: two arrays of positions, of
-/// 4 bytes each (8 from 2^32 items on), in place of the copy of the values. Positions: one copy of
+/// 0.9 MiB for 2^20 keys of 4 bytes and 14 MiB for 2^24. (cub::DeviceRadixSort takes the copy, n /
+/// 9 bytes and at most 29 MiB.) With DoubleBuffers and keys of 4 or 8 bytes n / 3 bytes and at most
+/// 36 MiB. Keys of 1 or 2 bytes alone: 1 MiB. Values of other sizes: two arrays of positions, of 4
+/// bytes each (8 from 2^32 items on), in place of the copy of the values. Positions: one copy of
 /// them, and two of the keys.
 ///
-/// CUB is faster for keys of 4 bytes whose distribution makes many equal ranges of them empty: on an
-/// H100, 2^28 of them, 1.6 times for a density of 1/x, and 1.3 times for keys that differ in their 16
-/// lowest bits only.
+/// CUB is faster where equal ranges of the keys hold very different numbers of items. On an H100,
+/// 2^28 keys of 4 bytes with a density of 1/x take 1.6 times CUB's time (of 8 bytes 1.2), and keys
+/// of 4 bytes that differ in their 16 lowest bits only take 1.3 times.
 ///
 /// Complexity: one pass over the items for each factor of 256 to 512 in their number, at most one
 /// for each 4 bits of the key.
@@ -197,7 +197,8 @@ struct DeviceSort {
   /// @}
 
   /// @name SortPositions
-  /// Argsort: writes where each item of the sorted array is in the input. The keys stay as they are.
+  /// Argsort: writes where each item of the sorted array is in the input. The keys stay as they
+  /// are.
   /// \param d_positions_out  `num_items` integers of 4 bytes (fewer than 2^32 items) or 8 bytes
   /// @{
   template <DeviceSortKey Key, std::integral Position>

@@ -14,8 +14,8 @@ namespace sortie::segsort::counting {
 template <class Word>
 inline constexpr unsigned int key_values = 1u << (8 * sizeof(Word));
 
-/// Counters per key value in the shared memory of a block, chosen by the lane, so that the lanes of a
-/// warp rarely wait for each other even if all keys are equal.
+/// Counters per key value in the shared memory of a block, chosen by the lane, so that the lanes of
+/// a warp rarely wait for each other even if all keys are equal.
 template <class Word>
 inline constexpr unsigned int copies = sizeof(Word) == 1 ? 8 : 1;
 
@@ -157,8 +157,9 @@ __device__ unsigned int value_from(std::uint64_t place, unsigned int low, unsign
   return value_at(place, low, min(low + step - 1, high), first_position);
 }
 
-/// Writes tile `number` of an array of ascending keys: each thread some 16-byte words. Two warps find
-/// the values of the first and the last key of the tile, so that the threads search a small range.
+/// Writes tile `number` of an array of ascending keys: each thread some 16-byte words. Two warps
+/// find the values of the first and the last key of the tile, so that the threads search a small
+/// range.
 /// \param vectors    words of a thread
 /// \param values     number of values
 /// \param positions  of the first key of each value

@@ -21,10 +21,6 @@ struct Part {
   std::uint32_t filler;  ///< explicit padding: a part has unique object representations
 };
 
-/// Parts of up to this length times most_buckets are divided into as many buckets as possible, each of
-/// which a single block divides further: cheaper than another round of the grid.
-inline constexpr std::uint64_t longest_bucket_for_one_block = 1 << 15;
-
 /// Number of buckets of the next pass over a part of `length` items. If one pass suffices, enough
 /// that a bucket, or at least most buckets, fit a tile; otherwise balanced between two passes.
 template <class Tiles>
@@ -37,8 +33,6 @@ __device__ inline int wanted_buckets(std::uint64_t length) {
   } else if (Tiles::longest_group == longest_of_group_class(1) &&
              length <= most * longest_of_group_class(1)) {
     wanted = (length - 1) / bucket_for_group_class(1) + 1;
-  } else if (length <= most * longest_bucket_for_one_block) {
-    wanted = most;
   } else if (tiles <= most * most) {
     wanted = static_cast<std::uint64_t>(sqrtf(static_cast<float>(tiles))) + 1;
   } else if (Tiles::longest_group == longest_of_group_class(1) &&

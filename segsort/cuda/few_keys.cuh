@@ -19,7 +19,8 @@ inline constexpr unsigned int slots = 2 * most_keys;
 inline constexpr unsigned int copies = 8;
 inline constexpr unsigned int threads = 512;
 inline constexpr int items = 8;
-/// Slots that are tried for a key. Tables are at most half full, so that more are hardly ever needed.
+/// Slots that are tried for a key. Tables are at most half full, so that more are hardly ever
+/// needed.
 inline constexpr unsigned int most_probes = 64;
 
 /// A key that marks a free slot. Such keys themselves have the slot after the last.
@@ -125,7 +126,8 @@ __device__ void count(Shared<Word>& shared, const Word* keys, std::uint64_t leng
   }
 }
 
-/// Puts the keys of the table in order. Called by the last block, when all others have added theirs.
+/// Puts the keys of the table in order. Called by the last block, when all others have added
+/// theirs.
 template <class Word>
 __device__ void order(Shared<Word>& shared, FewKeys& table, const BitRangeCodec<Word>& codec) {
   const unsigned int thread = threadIdx.x;

@@ -40,8 +40,8 @@ __device__ bool contradicts(InputKind order, bool has_values, Word key, Word nex
   return has_values ? next >= key : next > key;
 }
 
-/// Number of distinct keys of a sample, where 0, a free slot, counts as the greatest key. Called by a
-/// block.
+/// Number of distinct keys of a sample, where 0, a free slot, counts as the greatest key. Called by
+/// a block.
 template <class Word>
 __device__ unsigned int distinct_keys(few::AtomicWord<Word>* table, Word key) {
   for (unsigned int i = threadIdx.x; i < sample_slots; i += sample_threads) table[i] = 0;
@@ -57,9 +57,9 @@ __device__ unsigned int distinct_keys(few::AtomicWord<Word>* table, Word key) {
   return static_cast<unsigned int>(__syncthreads_count(found == 0));
 }
 
-/// One block clears the counters and samples the array: if neighbours at evenly spaced places are all
-/// in order, the array may be; if the sample has few distinct keys, the array may have. If neither, or
-/// if it is short, the array is listed.
+/// One block clears the counters and samples the array: if neighbours at evenly spaced places are
+/// all in order, the array may be; if the sample has few distinct keys, the array may have. If
+/// neither, or if it is short, the array is listed.
 template <class Word, class Tiles>
 __global__ void __launch_bounds__(sample_threads)
     sample_order_kernel(Arguments<Word> arguments, WorkListsOf<Tiles> lists, ArrayStart* start,
@@ -130,9 +130,9 @@ __device__ bool has_vectors(const Item* from, const Item* to, InputKind order,
          (order == InputKind::ascending || length % ItemVector<Item>::items == 0);
 }
 
-/// Copies items in order or in reverse, in tiles of `copy_items` words of a thread, as long as
-/// `examine(first, items, next)` does not return false for a word: its first item, the items, and the
-/// item after them.
+/// Copies items in order or in reverse, in tiles of `copy_words` words of a thread, while `goes_on()`
+/// returns true. Calls `examine(items, next, has_next)` for the items of each word, and the item
+/// after them, if there is one.
 template <class Item, class GoesOn, class Examine>
 __device__ __forceinline__ void copy_items(const Item* from, Item* to, InputKind order,
                                            std::uint64_t length, const GoesOn& goes_on,
@@ -204,8 +204,8 @@ struct CompareNothing {
   __device__ void operator()(const Item (&)[Items], Item, bool) const {}
 };
 
-/// Copies the keys that are in order, or counts few distinct ones, as the sample says. The block that
-/// ends last lists the array if that was in vain.
+/// Copies the keys that are in order, or counts few distinct ones, as the sample says. The block
+/// that ends last lists the array if that was in vain.
 template <class Word, class Tiles>
 __global__ void __launch_bounds__(copy_threads)
     examine_keys_kernel(Arguments<Word> arguments, WorkListsOf<Tiles> lists, ArrayStart* start,

@@ -10,8 +10,8 @@
 #include "segsort/cuda/launch.cuh"
 #include "segsort/cuda/work_lists.cuh"
 
-/// Begin of the sort of one array: what is in order, or in reverse order, is copied, few distinct keys
-/// are counted, and everything else is listed as a segment for the kernels that follow.
+/// Begin of the sort of one array: what is in order, or in reverse order, is copied, few distinct
+/// keys are counted, and everything else is listed as a segment for the kernels that follow.
 namespace sortie::segsort {
 
 /// What an array may be, by a sample of it. For a copy in reverse, items with values must descend

@@ -259,7 +259,8 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
   const auto digit_of = [&](int r) -> std::uint32_t {
     return is_item(first + 32 * r) ? digits.template of<IsPlain>(keys[r]) : 0;
   };
-  // Items of one bucket wait for each other when they are ranked, unless it is known to be frequent.
+  // Items of one bucket wait for each other when they are ranked, unless it is known to be
+  // frequent.
   const auto has_heavy_hitter = [&](int r) {
     const std::uint32_t digit = digit_of(r);
     return lanes_of(__ballot_sync(full_warp, digit == from_lane(digit, 0))) >= least_heavy_lanes;
