@@ -219,6 +219,20 @@ TEST_F(BenchCommand, SortsByBothPolicies) {
   EXPECT_EQ(methods.count("sortie ics17"), 1u);
 }
 
+TEST_F(BenchCommand, SelectsTheTopOfSegments) {
+  const std::vector<std::string> arguments = {"bench",   "segsort",   "--items", "5000",
+                                              "--case",  "length 32", "--top-k", "3",
+                                              "--top-k", "40"};
+  if (backend() == Backend::host) {
+    expect_error(run(arguments), 1, "top k: found the host backend, expected CUDA");
+    return;
+  }
+  const auto methods = column(rows(arguments), "method");
+  EXPECT_EQ(methods.count("read keys"), 1u);
+  EXPECT_EQ(methods.count("sortie top-k"), 1u);
+  EXPECT_EQ(methods.count("cub segmented"), 1u);
+}
+
 TEST_F(BenchCommand, MeasuresAPartOfTheGrid) {
   const std::vector<std::string> arguments = {
       "bench", "segsort", "--grid", "--grid-part", "640/640", "--items", "100K", "--json", "-"};
