@@ -8,7 +8,10 @@
 #include <cstdint>
 
 #include "primitives/cuda/launch.cuh"
-#include "segsort/cuda/top_k.cuh"
+#include "segsort/cuda/top_k_blocks.cuh"
+#include "segsort/cuda/top_k_threads.cuh"
+#include "segsort/cuda/top_k_warps.cuh"
+#include "segsort/cuda/top_k_whole.cuh"
 
 /// Launches of the kernels of a selection.
 namespace sortie::segsort {

@@ -10,7 +10,9 @@
 #include <random>
 #include <vector>
 
-#include "segsort/cuda/top_k.cuh"
+#include "segsort/cuda/top_k_blocks.cuh"
+#include "segsort/cuda/top_k_threads.cuh"
+#include "segsort/cuda/top_k_warps.cuh"
 
 namespace sortie::segsort {
 namespace {

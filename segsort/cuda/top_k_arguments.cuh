@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "primitives/key_codec.hpp"
+#include "segsort/cuda/arguments.cuh"
+
+/// Selection of the k first keys of each segment. Keys are words that ascend in the requested order
+/// (KeyCodec), so that the k least words are wanted, those at the lowest positions among equal ones.
+///
+/// | Length                  | By       | Method                                                     |
+/// |-------------------------|----------|------------------------------------------------------------|
+/// | up to 32 (8-byte: 16)   | a thread | the least, or a sorting network in registers               |
+/// | up to 1024              | a warp   | threshold of all items in registers                        |
+/// | up to 65536             | a block  | items below a threshold enter a buffer in shared memory;   |
+/// |                         |          | when it is full, its k-th word is the next threshold       |
+/// | longer                  | blocks   | parts as above; the last block of 32 merges their results  |
+namespace sortie::segsort {
+
+/// Longer segments of threads are listed for warps if a chunk has few of them.
+inline constexpr int longest_of_any_thread = 8;
+inline constexpr int longest_of_warp = 1024;
+inline constexpr std::uint64_t longest_of_block = 65536;
+/// Parts of longer segments: of at least this many items, at most 32 * 32 per segment.
+inline constexpr std::uint64_t shortest_part = 16384;
+inline constexpr std::uint64_t parts_of_group = 32;
+inline constexpr std::uint64_t most_parts = parts_of_group * parts_of_group;
+
+inline constexpr int top_k_warps = 4;
+inline constexpr int top_k_block = 256;
+inline constexpr int items_of_thread = 8;
+/// Items that a block reads at a time.
+inline constexpr int top_k_chunk = top_k_block * items_of_thread;
+/// Greatest k of the selection kernels.
+inline constexpr std::int64_t most_selected = 2048;
+/// Up to this k, the kernels sort the results themselves.
+inline constexpr std::int64_t most_sorted_in_kernel = 32;
+/// Candidates that a warp ranks by comparing each with all.
+inline constexpr int most_ranked = 64;
+
+/// Items that a block's buffer needs for this k.
+constexpr int buffer_capacity(std::int64_t k) {
+  return top_k_chunk + (k > 512 ? 2 * static_cast<int>(most_selected) : 1024);
+}
+
+/// A segment of more than longest_of_block items.
+struct LongSegment {
+  std::uint64_t segment;
+  std::uint64_t first_part;   ///< among the parts of all such segments
+  std::uint64_t first_group;  ///< among all groups of parts
+};
+
+struct TopKCounters {
+  unsigned long long warp_segments;
+  unsigned long long block_segments;
+  unsigned long long long_segments;
+  unsigned long long parts;
+  unsigned long long groups;
+  unsigned long long next_task;
+};
+
+/// Arrays in temporary storage.
+struct TopKLists {
+  TopKCounters* counters;
+  unsigned int* parts_done;      ///< of each group; 0 at first
+  unsigned int* groups_done;     ///< of each long segment; 0 at first
+  std::uint64_t* warp_segments;  ///< null: warps select from all segments
+  std::uint64_t* block_segments;
+  LongSegment* long_segments;
+  std::uint32_t* part_owner;  ///< index of the long segment
+  void* candidates;           ///< keys: k of each part, then k of each group
+  std::uint64_t* positions;   ///< of the candidates
+  std::uint64_t part_capacity;
+  std::uint64_t* begins;  ///< extents of the results of each segment, for the sort of the results;
+  std::uint64_t* ends;    ///< null: not wanted
+};
+
+template <class Word>
+struct TopKArguments {
+  const Word* keys_in;
+  Word* keys_out;
+  const void* values_in;
+  void* values_out;
+  int value_bytes;
+  DeviceOffsets begin_offsets;
+  DeviceOffsets end_offsets;
+  DeviceOffsets output_offsets;
+  std::uint64_t num_items;
+  std::uint64_t num_segments;
+  std::uint64_t row_length;  ///< without offsets: of each segment
+  const std::int64_t* device_num_segments;
+  std::uint64_t k;
+  KeyCodec<Word> codec;
+  bool sorted;         ///< by the kernels
+  unsigned int chunk;  ///< segments that a warp takes at a time, at most 32
+  int capacity;        ///< of a block's buffer
+  TopKLists lists;
+
+  [[nodiscard]] __device__ std::uint64_t segments() const {
+    if (device_num_segments == nullptr) return num_segments;
+    return min(static_cast<std::uint64_t>(max(*device_num_segments, std::int64_t{0})),
+               num_segments);
+  }
+  /// Writes a selected item. \param position  in the array
+  __device__ void put(std::uint64_t at, Word word, std::uint64_t position) const {
+    if (keys_out != nullptr) keys_out[at] = codec.decoded(word);
+    if (value_bytes == 4) {
+      static_cast<std::uint32_t*>(values_out)[at] =
+          values_in == nullptr ? static_cast<std::uint32_t>(position)
+                               : static_cast<const std::uint32_t*>(values_in)[position];
+    } else if (value_bytes == 8) {
+      static_cast<std::uint64_t*>(values_out)[at] =
+          values_in == nullptr ? position : static_cast<const std::uint64_t*>(values_in)[position];
+    }
+  }
+};
+
+/// A segment, and the place of its results.
+struct Selection {
+  std::uint64_t begin = 0;
+  std::uint64_t length = 0;
+  std::uint64_t out = 0;
+  std::uint64_t wanted = 0;  ///< k, at most the length
+};
+
+template <class Word>
+__device__ Selection selection_of(const TopKArguments<Word>& arguments, std::uint64_t segment) {
+  Selection s;
+  if (arguments.begin_offsets.data == nullptr) {
+    s.begin = segment * arguments.row_length;
+    s.length = arguments.row_length;
+  } else {
+    s.begin = arguments.begin_offsets[segment];
+    const std::uint64_t end = arguments.end_offsets[segment];
+    s.length = end > s.begin ? end - s.begin : 0;
+  }
+  std::uint64_t k = arguments.k;
+  s.out = segment * k;
+  if (arguments.output_offsets.data != nullptr) {
+    s.out = arguments.output_offsets[segment];
+    k = min(k, arguments.output_offsets[segment + 1] - s.out);
+  }
+  s.wanted = min(k, s.length);
+  return s;
+}
+
+/// Division of a long segment into parts.
+struct Parts {
+  std::uint64_t size;
+  std::uint64_t count;
+  std::uint64_t groups;
+
+  __device__ explicit Parts(std::uint64_t length)
+      : size(max(shortest_part, (length - 1) / most_parts + 1)),
+        count((length - 1) / size + 1),
+        groups((count - 1) / parts_of_group + 1) {}
+};
+
+/// Longest segment of a thread.
+template <class Word>
+inline constexpr int longest_of_thread = sizeof(Word) == 4 ? 32 : 16;
+
+}  // namespace sortie::segsort

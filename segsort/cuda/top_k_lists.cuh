@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "primitives/cuda/hardware.cuh"
+#include "primitives/cuda/warp.cuh"
+#include "segsort/cuda/top_k_arguments.cuh"
+#include "segsort/cuda/top_k_threshold.cuh"
+
+/// How a warp reads segments, and passes on those that other kernels select from.
+namespace sortie::segsort {
+
+/// Lists the lane's segment for the blocks. All lanes of the warp take part.
+template <class Word>
+__device__ __forceinline__ void list_for_blocks(const TopKArguments<Word>& arguments,
+                                                std::uint64_t segment, const Selection& s) {
+  const TopKLists& lists = arguments.lists;
+  const bool listed = s.wanted != 0 && s.length > longest_of_warp;
+  const bool is_long = listed && s.length > longest_of_block;
+  const unsigned int of_block = __ballot_sync(full_warp, listed && !is_long);
+  if (of_block != 0) {
+    unsigned long long place = 0;
+    if (lane() == 0) place = atomicAdd(&lists.counters->block_segments, lanes_of(of_block));
+    place = __shfl_sync(full_warp, place, 0);
+    if (listed && !is_long) lists.block_segments[place + rank_among(of_block)] = segment;
+  }
+  for (unsigned int rest = __ballot_sync(full_warp, is_long); rest != 0; rest &= rest - 1) {
+    const int owner = first_lane(rest);
+    const Parts parts(__shfl_sync(full_warp, s.length, owner));
+    unsigned long long index = 0;
+    unsigned long long first_part = 0;
+    if (static_cast<int>(lane()) == owner) {
+      index = atomicAdd(&lists.counters->long_segments, 1);
+      first_part = atomicAdd(&lists.counters->parts, static_cast<unsigned long long>(parts.count));
+      const auto first_group =
+          atomicAdd(&lists.counters->groups, static_cast<unsigned long long>(parts.groups));
+      lists.long_segments[index] = {segment, first_part, first_group};
+    }
+    index = __shfl_sync(full_warp, index, owner);
+    first_part = __shfl_sync(full_warp, first_part, owner);
+    for (std::uint64_t p = lane(); p < parts.count; p += 32)
+      lists.part_owner[first_part + p] = static_cast<std::uint32_t>(index);
+  }
+}
+
+/// Prefetches the keys of the lanes' segments, and values of which many will be wanted.
+/// \param together  short segments, most likely side by side, share lines
+template <class Word>
+__device__ __forceinline__ void prefetch_selection(const TopKArguments<Word>& arguments,
+                                                   const Selection& s, bool together) {
+  const bool mine = s.wanted != 0 && s.length <= longest_of_warp;
+  std::uint64_t begin = mine ? s.begin : 0;
+  std::uint64_t length = mine ? s.length : 0;
+  bool has_values = arguments.values_in != nullptr && 8 * s.wanted >= s.length;
+  unsigned int thread = 0;
+  unsigned int threads = 1;
+  if (together) {
+    const unsigned int lanes = __ballot_sync(full_warp, mine);
+    begin = __shfl_sync(full_warp, begin, first_lane(lanes) & 31);
+    const std::uint64_t end = __shfl_sync(full_warp, s.begin + s.length, highest_bit(lanes) & 31);
+    constexpr std::uint64_t most = 32 * longest_of_thread<Word>;
+    length = lanes != 0 && end > begin ? min(end - begin, most) : 0;
+    has_values = __any_sync(full_warp, has_values && mine) != 0;
+    thread = lane();
+    threads = 32;
+  }
+  prefetch_lines(arguments.keys_in + begin, length * sizeof(Word), thread, threads);
+  if (has_values) {
+    const auto bytes = static_cast<std::uint64_t>(arguments.value_bytes);
+    prefetch_lines(static_cast<const char*>(arguments.values_in) + begin * bytes, length * bytes,
+                   thread, threads);
+  }
+}
+
+/// Of the lane's segment: its selection, and the extent of its results if wanted.
+template <class Word>
+__device__ __forceinline__ Selection read_selection(const TopKArguments<Word>& arguments,
+                                                    std::uint64_t segment) {
+  const Selection s = selection_of(arguments, segment);
+  if (arguments.lists.begins != nullptr) {
+    arguments.lists.begins[segment] = s.out;
+    arguments.lists.ends[segment] = s.out + s.wanted;
+  }
+  return s;
+}
+
+}  // namespace sortie::segsort

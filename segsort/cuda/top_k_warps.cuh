@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "segsort/cuda/top_k_lists.cuh"
+
+/// Selection by one warp per segment.
+namespace sortie::segsort {
+
+/// Ranks `count` candidates, at most most_ranked and ordered by position, and writes the first.
+template <class Word, class Position>
+__device__ __forceinline__ void put_ranked(const TopKArguments<Word>& arguments, const Word* words,
+                                           const Position* positions, int count,
+                                           const Selection& s) {
+  for (int i = static_cast<int>(lane()); i < count; i += 32) {
+    const Word own = words[i];
+    std::uint32_t rank = 0;
+    for (int j = 0; j < count; ++j) rank += words[j] < own || (words[j] == own && j < i) ? 1 : 0;
+    if (rank < s.wanted) arguments.put(s.out + rank, own, s.begin + positions[i]);
+  }
+}
+
+/// Shared memory of a warp that selects from one segment.
+template <class Word>
+union TopKTile {
+  struct {
+    Word words[most_ranked];
+    std::uint32_t positions[most_ranked];
+  } candidates;
+  std::uint32_t selected[longest_of_warp];
+};
+
+/// What a warp has left in its tile: candidates to be ranked, or the positions of the selected.
+struct Staged {
+  std::uint32_t count;
+  bool ranked;
+};
+
+/// Calls put(number, word, item) for the selected of the words in the registers of a warp, which are
+/// numbered in the order of items. Word r of lane l is item 32 * r + l.
+/// \return number of words selected
+template <int Rows, class Word, class Selected, class Put>
+__device__ __forceinline__ std::uint32_t for_each_selected(const Word (&words)[Rows],
+                                                           const Selected& selected,
+                                                           const Put& put) {
+  std::uint32_t before = 0;
+#pragma unroll
+  for (int r = 0; r < Rows; ++r) {
+    const bool mine = selected(r);
+    const unsigned int all = __ballot_sync(full_warp, mine);
+    if (mine) put(before + rank_among(all), words[r], static_cast<std::uint32_t>(32 * r) + lane());
+    before += lanes_of(all);
+  }
+  return before;
+}
+
+template <int Rows, class Word>
+__device__ __forceinline__ Staged select_in_warp(const TopKArguments<Word>& arguments,
+                                                 TopKTile<Word>& tile, const Selection& s) {
+  const auto length = static_cast<std::uint32_t>(s.length);
+  const auto wanted = static_cast<std::uint32_t>(s.wanted);
+  const Word* const keys = arguments.keys_in + s.begin;
+  Word words[Rows];
+#pragma unroll
+  for (int r = 0; r < Rows; ++r) {
+    const std::uint32_t i = 32 * r + lane();
+    words[r] = i < length ? arguments.codec.encoded(keys[i]) : ~Word{0};
+  }
+  __syncwarp();  // the tile is free
+  const auto stage = [&](std::uint32_t at, Word word, std::uint32_t i) {
+    if (at >= most_ranked) return;
+    tile.candidates.words[at] = word;
+    tile.candidates.positions[at] = i;
+  };
+  const auto is_item = [&](int r) { return 32 * r + lane() < length; };
+  constexpr int groups_of_lane = Rows >= 4 ? 2 : 1;
+  // The wanted-th of the minima of groups of items bounds the wanted-th item from above. In small
+  // groups, the bound of many passes too much.
+  const std::uint32_t most_by_minima = Rows == 1 ? 32 : Rows <= 4 ? 8 * groups_of_lane : 32;
+  if (wanted <= most_by_minima && wanted < length) {
+    Word minima[groups_of_lane];
+#pragma unroll
+    for (int g = 0; g < groups_of_lane; ++g) {
+      minima[g] = words[g];
+#pragma unroll
+      for (int r = g; r < Rows; r += groups_of_lane) minima[g] = min(minima[g], words[r]);
+    }
+    Word bound = 0;
+    if (wanted == 1) {
+      bound =
+          min_in_warp(groups_of_lane == 1 ? minima[0] : min(minima[0], minima[groups_of_lane - 1]));
+    } else {
+      bound = threshold_in_warp(minima, wanted).greatest();
+    }
+    const std::uint32_t count = for_each_selected(
+        words, [&](int r) { return words[r] <= bound && is_item(r); }, stage);
+    __syncwarp();
+    if (count <= most_ranked) return {count, true};
+  }
+  Threshold<Word> threshold{~Word{0}, length};
+  if (wanted < length) threshold = threshold_in_warp(words, wanted);
+  std::uint32_t ties = 0;
+  const auto selected = [&](int r) {
+    const bool equal = words[r] == threshold.word && is_item(r);
+    const unsigned int all = __ballot_sync(full_warp, equal);
+    const bool mine =
+        words[r] < threshold.word || (equal && ties + rank_among(all) < threshold.ties);
+    ties += lanes_of(all);
+    return mine;
+  };
+  if (arguments.sorted) {
+    for_each_selected(words, selected, stage);
+  } else {
+    for_each_selected(words, selected,
+                      [&](std::uint32_t at, Word, std::uint32_t i) { tile.selected[at] = i; });
+  }
+  return {wanted, arguments.sorted};
+}
+
+/// Writes what a warp has staged.
+template <class Word>
+__device__ __forceinline__ void put_staged(const TopKArguments<Word>& arguments,
+                                           const TopKTile<Word>& tile, const Selection& s,
+                                           const Staged& staged) {
+  __syncwarp();
+  if (staged.ranked) {
+    put_ranked(arguments, tile.candidates.words, tile.candidates.positions,
+               static_cast<int>(staged.count), s);
+    return;
+  }
+  for (std::uint32_t i = lane(); i < staged.count; i += 32) {
+    const std::uint64_t position = s.begin + tile.selected[i];
+    arguments.put(s.out + i, arguments.codec.encoded(arguments.keys_in[position]), position);
+  }
+}
+
+/// Segments of up to longest_of_warp items: those listed, or if there is no list, all; then lists
+/// the longer ones. Each warp takes chunks of segments.
+template <class Word>
+__global__ void __launch_bounds__(32 * top_k_warps, sizeof(Word) == 4 ? 7 : 4)
+    top_k_warp_kernel(const TopKArguments<Word> arguments) {
+  __shared__ TopKTile<Word> tiles[top_k_warps];
+  TopKTile<Word>& tile = tiles[threadIdx.x / 32];
+  const std::uint64_t* const list = arguments.lists.warp_segments;
+  const std::uint64_t segments =
+      list == nullptr ? arguments.segments() : arguments.lists.counters->warp_segments;
+  const std::uint64_t step = std::uint64_t{gridDim.x} * top_k_warps * arguments.chunk;
+  std::uint64_t first =
+      (std::uint64_t{blockIdx.x} * top_k_warps + threadIdx.x / 32) * arguments.chunk;
+  const auto read = [&](std::uint64_t chunk) {
+    const std::uint64_t i = chunk + lane();
+    if (lane() >= arguments.chunk || i >= segments) return Selection{};
+    return list == nullptr ? read_selection(arguments, i) : selection_of(arguments, list[i]);
+  };
+  Selection next = read(first);
+  prefetch_selection(arguments, next, false);
+  for (; first < segments; first += step) {
+    Selection s = next;
+    next = read(first + step);
+    if (__any_sync(full_warp, s.length > longest_of_warp))
+      list_for_blocks(arguments, first + lane(), s);
+    prefetch_selection(arguments, next, false);
+    for (unsigned int rest = __ballot_sync(full_warp, s.wanted != 0 && s.length <= longest_of_warp);
+         rest != 0; rest &= rest - 1) {
+      const int owner = first_lane(rest);
+      const Selection one{
+          __shfl_sync(full_warp, s.begin, owner), __shfl_sync(full_warp, s.length, owner),
+          __shfl_sync(full_warp, s.out, owner), __shfl_sync(full_warp, s.wanted, owner)};
+      Staged staged;
+      if (one.length <= 32) {
+        staged = select_in_warp<1>(arguments, tile, one);
+      } else if (one.length <= 64) {
+        staged = select_in_warp<2>(arguments, tile, one);
+      } else if (one.length <= 128) {
+        staged = select_in_warp<4>(arguments, tile, one);
+      } else if (one.length <= 256) {
+        staged = select_in_warp<8>(arguments, tile, one);
+      } else if (one.length <= 512) {
+        staged = select_in_warp<16>(arguments, tile, one);
+      } else {
+        staged = select_in_warp<32>(arguments, tile, one);
+      }
+      put_staged(arguments, tile, one, staged);
+    }
+  }
+}
+
+}  // namespace sortie::segsort
