@@ -61,16 +61,12 @@ std::uint64_t device_memory_in_use() {
   return attribute_of_current_pool(cudaMemPoolAttrUsedMemCurrent);
 }
 
-std::uint64_t unused_pool_memory() {
-  const std::uint64_t reserved = attribute_of_current_pool(cudaMemPoolAttrReservedMemCurrent);
-  return reserved - std::min(reserved, device_memory_in_use());
-}
-
 std::uint64_t device_memory_free() {
   std::size_t free = 0;
   std::size_t total = 0;
   check_cuda(cudaMemGetInfo(&free, &total));
-  return free + unused_pool_memory();
+  const std::uint64_t reserved = attribute_of_current_pool(cudaMemPoolAttrReservedMemCurrent);
+  return free + (reserved - std::min(reserved, device_memory_in_use()));
 }
 
 std::uint64_t device_memory_budget(const HostContext& context) {

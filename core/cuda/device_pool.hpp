@@ -27,11 +27,6 @@ namespace sortie {
 /// Bytes free on the current device, unused pool memory included. \throws Error (device)
 [[nodiscard]] std::uint64_t device_memory_free();
 
-/// Bytes of the pool of the current device that are reserved and not allocated. Does not ask the
-/// driver, unlike device_memory_free(), which takes as long as a small product.
-/// \throws Error (device)
-[[nodiscard]] std::uint64_t unused_pool_memory();
-
 /// Bytes of workspace that device code may use: the context's budget, at most device_memory_free().
 [[nodiscard]] std::uint64_t device_memory_budget(const HostContext& context);
 

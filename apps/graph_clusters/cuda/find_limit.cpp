@@ -65,8 +65,7 @@ class Clustering {
     check_cuda(cudaStreamSynchronize(stream));
     products_ += product_offsets.back();
 
-    const std::uint64_t budget = spgemm::cuda::product_memory_budget(
-        context_, 2 * bytes_per_product * static_cast<std::uint64_t>(product_offsets.back()));
+    const std::uint64_t budget = spgemm::cuda::product_memory_budget(context_);
     const auto most = static_cast<std::int64_t>(budget / 2 / bytes_per_product);
     const auto cuts = spgemm::host::cut_rows(product_offsets, most, rows);
     std::vector<Entries> parts;

@@ -35,16 +35,6 @@ using DeviceEntries = RowEntries<DeviceBuffer<Column>, DeviceBuffer<Value>>;
   return context.memory_budget == 0 ? usable_part(budget) : budget;
 }
 
-/// The same, or less, but at least `enough`, without asking the driver if unused memory of the pool
-/// suffices.
-[[nodiscard]] inline std::uint64_t product_memory_budget(const HostContext& context,
-                                                         std::uint64_t enough) {
-  const std::uint64_t budget = context.memory_budget;
-  const std::uint64_t unused = usable_part(unused_pool_memory());
-  if (unused >= (budget == 0 ? enough : budget)) return budget == 0 ? unused : budget;
-  return product_memory_budget(context);
-}
-
 /// Bytes of `budget` that a chunk of rows may take. Earlier chunks of C may still be on the device.
 [[nodiscard]] inline std::uint64_t bytes_left(std::uint64_t budget, bool is_first_chunk) {
   return is_first_chunk ? budget : std::min(budget, usable_part(device_memory_free()));

@@ -88,13 +88,12 @@ class ChunkedProduct {
     mailbox.mark();
     row_ptr_ = DeviceBuffer<std::int64_t>(a.rows + 1, context_.stream);
     check_cuda(cudaMemsetAsync(row_ptr_.data(), 0, sizeof(std::int64_t), context_.stream));
-    products_ = mailbox.wait();
-    const auto enough = reserved_ + static_cast<std::uint64_t>(products_ * kPerProduct);
-    budget_ = product_memory_budget(context, enough);
-    // Free memory is without the arrays that are allocated already.
+    // Overlapped. Free memory is without the arrays that are allocated already.
+    budget_ = product_memory_budget(context);
     if (context.memory_budget == 0) budget_ += entry_offsets_.bytes() + row_ptr_.bytes();
     require(budget_);
     budget_ -= reserved_;
+    products_ = mailbox.wait();
     phase.stop();
   }
 

@@ -179,12 +179,9 @@ class FusedProduct {
       return;
     }
     reserved_ = fused_bytes_per_row * static_cast<std::uint64_t>(a.rows + 1);
-    // Overlapped if C probably needs memory that the pool does not have.
-    bins_ = find_row_bins(a, b, products_, row_ptr_.data(), context.stream, [&] {
-      if (unused_pool_memory() < reserved_ + static_cast<std::uint64_t>(a.nnz) * entry_bytes<Value>)
-        budget_ = product_memory_budget(context);
-    });
-    if (budget_ == 0) budget_ = product_memory_budget(context, bytes_of_all_rows());
+    // Overlapped: querying free memory takes the driver as long as counting a small product.
+    bins_ = find_row_bins(a, b, products_, row_ptr_.data(), context.stream,
+                          [&] { budget_ = product_memory_budget(context); });
     if (reserved_ > budget_) throw out_of_memory_error("the analysis of A * B", reserved_, budget_);
     phase.stop();
   }
@@ -257,14 +254,6 @@ class FusedProduct {
   }
 
  private:
-  /// With all bitmaps and staging, each of which takes half of the spare memory at most.
-  [[nodiscard]] std::uint64_t bytes_of_all_rows() const {
-    const std::uint64_t bitmaps = 2 * static_cast<std::uint64_t>(bins_.large_row_products);
-    const std::uint64_t staging =
-        static_cast<std::uint64_t>(bins_.staged_entries) * entry_bytes<Value>;
-    return reserved_ + max_bytes_of_rows<Value>(a_.rows, bins_) + 2 * std::max(bitmaps, staging);
-  }
-
   /// Number of the next rows that fit. \throws Error (out_of_memory) the first does not
   std::int64_t rows_that_fit(std::uint64_t bytes) {
     if (products_on_host_.empty()) {

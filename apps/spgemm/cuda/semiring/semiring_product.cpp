@@ -145,8 +145,7 @@ DeviceCsr<Value> masked_product(const DeviceContext& context, const DeviceCsrVie
                     using Sum = typename Arithmetic::Sum;
                     constexpr bool counts = std::is_same_v<Sum, std::uint32_t> &&
                                             std::is_same_v<typename Arithmetic::Operand, NoOperand>;
-                    // Without a budget, the allocation fails by itself. To ask for the free memory takes the
-                    // driver as long as a small product.
+                    // Without a budget, the allocation fails by itself.
                     const std::uint64_t wanted =
                         static_cast<std::uint64_t>(mask.nnz) * (sizeof(Sum) + sizeof(std::uint8_t));
                     if (context.memory_budget != 0 && wanted > context.memory_budget)
