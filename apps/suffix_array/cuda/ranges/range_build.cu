@@ -281,8 +281,9 @@ auto build_by(const DeviceContext& context, const TextView& text, const InOneSte
   }
   std::vector<Pos> entries;
   resize_for_overwrite(entries, static_cast<std::int64_t>(text.size()));
-  RangesToHost<Pos> host(context, entries,
-                         transfer_threads(std::span(entries).size_bytes(), threads_of(context)));
+  RangesToHost<Pos> host(
+      context, entries,
+      transfer_threads(std::span(entries).size_bytes(), threads_of(context), BesideTransfer::work));
   host.touch();
   build_in_ranges<Index>(context, text, sizeof(Pos), [&](DeviceBuffer<Index> positions) {
     WaitingPhase copy_out(context, "copy out", positions.size() * sizeof(Pos));
