@@ -100,8 +100,9 @@ struct DeviceTopKSegments {
 /// bytes per segment and the storage of a segmented sort of the outputs. For k > 2048 instead of all
 /// of this a copy of keys and values (positions: two), and the storage of a segmented sort.
 ///
-/// Where k is about a quarter of the mean length or more, DeviceSegmentedSort of whole segments takes
-/// less time on an H100, and more storage.
+/// For segments of up to 64 items with k > 1, up to 256 items with k >= 32, and up to 2048 items with
+/// k >= 256, DeviceSegmentedSort of whole segments takes less time on an H100, and more storage
+/// (docs/performance.md).
 ///
 /// Sources: segsort/README.md; the threshold from group minima and the streaming buffer follow
 /// Johnson, Douze, Jegou: Billion-scale similarity search with GPUs (IEEE Trans. Big Data 2019).

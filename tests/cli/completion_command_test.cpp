@@ -62,7 +62,7 @@ TEST_F(CompletionCommand, BashCompletesValues) {
   EXPECT_THAT(offered({"sortie", "suffix-array", "--width", "="}),
               ElementsAre("32", "40", "64", "auto"));
   EXPECT_THAT(offered({"sortie", "spgemm", "A.mtx", "--precision", "f"}),
-              ElementsAre("f32", "f64"));
+              ElementsAre("f16", "f32", "f64"));
   // File names are left to readline, and a number has no completion.
   EXPECT_THAT(offered({"sortie", "spgemm", "-o", ""}), IsEmpty());
   EXPECT_THAT(offered({"sortie", "spgemm", "--threads", ""}), IsEmpty());
