@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "apps/spgemm/cuda/semiring/filter_rows.cuh"
@@ -86,35 +87,47 @@ class StructureSums : public testing::Test {
       }
     }
 
-    std::vector<Sum> sums(entries, counts ? Sum{} : Sum{77});
-    std::vector<std::uint8_t> hits(entries, 77);
-    std::vector<StructurePart> parts(structure.rows() + entries / part_entries + most_extra_slices);
-    StructureCounters counters;
-    StructureArguments<Semiring> args;
-    args.rows = a.rows();
-    args.a = a.arrays();
-    args.b = b.arrays();
-    args.structure = structure.arrays();
-    if constexpr (!counts) {
-      args.a_values = a.values.data();
-      args.b_values = b.values.data();
-    }
-    args.part_entries = part_entries;
-    args.parts = parts.data();
-    args.counters = &counters;
-    args.sums = sums.data();
-    args.hits = hits.data();
-    for (unsigned block = 0; block * structure_warps < a.rows(); ++block)
-      cuda_on_host::run_block(
-          structure_threads, [&] { compute_short_rows_kernel<Semiring>(args); }, block);
-    ASSERT_LE(counters.parts, parts.size());
-    cuda_on_host::run_block(structure_threads, [&] { compute_long_rows_kernel<Semiring>(args); });
-    if (!counts) {
-      EXPECT_EQ(hits, expected_hits);
-    }
-    for (std::size_t i = 0; i < entries; ++i) {
-      if (counts || expected_hits[i] != 0) {
-        ASSERT_EQ(sums[i], expected[i]) << "entry " << i;
+    for (const CountLimits& limits : std::span(count_limits).first(counts ? 2 : 1)) {
+      std::vector<Sum> sums(entries, counts ? Sum{} : Sum{77});
+      std::vector<std::uint8_t> hits(entries, 77);
+      std::vector<StructurePart> parts(structure.rows() + entries / part_entries +
+                                       most_extra_slices);
+      StructureCounters counters;
+      StructureArguments<Semiring> args;
+      args.rows = a.rows();
+      args.a = a.arrays();
+      args.b = b.arrays();
+      args.structure = structure.arrays();
+      if constexpr (!counts) {
+        args.a_values = a.values.data();
+        args.b_values = b.values.data();
+      }
+      args.part_entries = part_entries;
+      args.parts = parts.data();
+      args.counters = &counters;
+      args.sums = sums.data();
+      args.hits = hits.data();
+      std::vector<std::uint32_t> warp_rows(a.rows());
+      if constexpr (counts) {
+        args.warp_rows = warp_rows.data();
+        args.limits = limits;
+        constexpr unsigned rows_of_block = structure_threads / tiny_row_lanes;
+        for (unsigned block = 0; block * rows_of_block < a.rows(); ++block)
+          cuda_on_host::run_block(
+              structure_threads, [&] { count_tiny_rows_kernel<Semiring>(args); }, block);
+      }
+      for (unsigned block = 0; block * structure_warps < a.rows(); ++block)
+        cuda_on_host::run_block(
+            structure_threads, [&] { compute_short_rows_kernel<Semiring>(args); }, block);
+      ASSERT_LE(counters.parts, parts.size());
+      cuda_on_host::run_block(structure_threads, [&] { compute_long_rows_kernel<Semiring>(args); });
+      if (!counts) {
+        EXPECT_EQ(hits, expected_hits);
+      }
+      for (std::size_t i = 0; i < entries; ++i) {
+        if (counts || expected_hits[i] != 0) {
+          ASSERT_EQ(sums[i], expected[i]) << "entry " << i;
+        }
       }
     }
   }
