@@ -36,8 +36,8 @@ struct DeviceShare {
 /// \throws Error (device, out_of_memory)
 void start_devices(std::span<const int> devices, int threads, std::uint64_t bytes);
 
-/// Threads of the host for copies between it and this rank's GPU: all ranks of a process share
-/// them.
+/// Threads of the host for the copies of this rank's GPU and for other work of the rank: all ranks
+/// of a process share them.
 [[nodiscard]] inline int copy_threads(const Ranks& ranks, const HostContext& context) {
   return ranks.share_memory() ? std::max(1, threads_of(context) / ranks.size())
                               : threads_of(context);

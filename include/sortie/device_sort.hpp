@@ -78,7 +78,7 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// | keys | values | algorithm |
 /// |---|---|---|
 /// | 1 or 2 bytes, all bits | none | counting: one pass that reads the keys, one that writes them |
-/// | 2^17 or fewer of 2 bytes, unsigned, ascending | none | cub::DeviceRadixSort |
+/// | fewer than 2^17 of 2 bytes, unsigned, ascending | none | cub::DeviceRadixSort |
 /// | 1 or 2 bytes otherwise | none, 4 or 8 bytes | cub::DeviceRadixSort: one or two passes |
 /// | 4 or 8 bytes | none, 4 or 8 bytes | the partition of DeviceSegmentedSort for long segments |
 /// | any | other sizes | as for their positions, by which the values are then gathered |

@@ -14,6 +14,7 @@
 /// and keys encoded for a sort of unsigned integers.
 namespace sortie::segsort {
 
+/// positions[i] = i, one thread for each item.
 template <class Position>
 __global__ void __launch_bounds__(element_threads)
     number_items_kernel(Position* positions, std::uint64_t n) {

@@ -206,6 +206,7 @@ __device__ __forceinline__ void fill_tile(std::uint64_t number, unsigned int vec
   }
 }
 
+/// Block b writes tile b of the sorted keys.
 template <class Word>
 __global__ void __launch_bounds__(fill_threads)
     fill_keys_kernel(unsigned int vectors, const std::uint64_t* positions, KeyCodec<Word> codec,

@@ -25,6 +25,7 @@ __global__ void __launch_bounds__(offset_threads)
   }
 }
 
+/// Thread s writes the offset of segment s.
 template <class Offset>
 __global__ void __launch_bounds__(offset_threads)
     offsets_of_length_kernel(std::uint64_t length, std::uint64_t items, std::uint64_t segments,

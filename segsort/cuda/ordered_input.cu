@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(sample_threads)
     reinterpret_cast<std::uint32_t*>(lists.counters)[i] = 0;
   InputKind order = InputKind::other;
   if (length >= least_examined) {
-    // Keys alone that agree in some bits only may not be exchanged either.
+    // Equal keys may not be exchanged if they have values, or differ in bits that are not compared.
     const bool is_strict = arguments.value_bytes != 0 || arguments.codec.ignored_bits != 0;
     const std::uint64_t place = (length - 1) / sample_threads * thread;
     const Word key = compared_bits(arguments.codec, arguments.keys_in[place]);
@@ -205,7 +205,7 @@ struct CompareNothing {
 };
 
 /// Copies the keys that are in order, or counts few distinct ones, as the sample says. The block
-/// that ends last lists the array if that was in vain.
+/// that ends last lists the array for the sort if the keys were neither.
 template <class Word, class Tiles>
 __global__ void __launch_bounds__(copy_threads)
     examine_keys_kernel(Arguments<Word> arguments, WorkListsOf<Tiles> lists, ArrayStart* start,
@@ -219,7 +219,7 @@ __global__ void __launch_bounds__(copy_threads)
   if (sampled == InputKind::few_keys) {
     few::count(shared, arguments.keys_in, length, start->few_keys, disproved);
   } else {
-    // Keys alone that agree in some bits only may not be exchanged either.
+    // As for the sample: equal keys may not be exchanged if something tells them apart.
     const bool is_strict = arguments.value_bytes != 0 || arguments.codec.ignored_bits != 0;
     copy_items(
         arguments.keys_in, arguments.keys_out, sampled, length, [&] { return disproved == 0; },

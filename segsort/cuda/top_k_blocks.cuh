@@ -166,7 +166,7 @@ __device__ __forceinline__ void select_in_block(const BlockSource<Word>& source,
       if (last == 0) return;
       bound = last - 1;
     }
-    // The chunk after the next, which no register holds a place for.
+    // Prefetches the lines of the chunk after the next.
     constexpr std::uint32_t line_items = 128 / sizeof(Word);
     if (const std::uint32_t ahead = base + 2 * top_k_chunk + threadIdx.x * line_items;
         threadIdx.x < top_k_chunk / line_items && ahead < source.length)
@@ -277,8 +277,8 @@ __global__ void __launch_bounds__(top_k_block, 4)
     const std::uint64_t group_candidates = (lists.part_capacity + owner.first_group) * arguments.k;
     bool merges = false;
     for (int level = in_parts ? 0 : 2;; ++level) {
-      // Made anew at each level: a pointer that is assigned at the end of the loop stays keys_in in
-      // the code of nvcc 13.0.
+      // Constructed at each level: nvcc 13.0 keeps keys_in in place of a pointer that is assigned at
+      // the end of the loop.
       const BlockSource<Word> source{merges ? in_global_memory(candidates) : arguments.keys_in,
                                      begin, static_cast<std::uint32_t>(length),
                                      merges ? KeyCodec<Word>{} : arguments.codec};

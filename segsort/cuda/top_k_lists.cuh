@@ -45,7 +45,8 @@ __device__ __forceinline__ void list_for_blocks(const TopKArguments<Word>& argum
 }
 
 /// Prefetches the keys of the lanes' segments, and values of which many will be wanted.
-/// \param together  short segments, most likely side by side, share lines
+/// \param together  the lanes' segments are short and mostly consecutive: the warp prefetches the
+///                  lines from the first to the last of them
 template <class Word>
 __device__ __forceinline__ void prefetch_selection(const TopKArguments<Word>& arguments,
                                                    const Selection& s, bool together) {

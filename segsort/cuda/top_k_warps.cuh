@@ -75,8 +75,8 @@ __device__ __forceinline__ Staged select_in_warp(const TopKArguments<Word>& argu
   };
   const auto is_item = [&](int r) { return 32 * r + lane() < length; };
   constexpr int groups_of_lane = Rows >= 4 ? 2 : 1;
-  // The wanted-th of the minima of groups of items bounds the wanted-th item from above. In small
-  // groups, the bound of many passes too much.
+  // The wanted-th of the minima of groups of items bounds the wanted-th item from above. With small
+  // groups and many wanted items, too many others are within the bound.
   const std::uint32_t most_by_minima = Rows == 1 ? 32 : Rows <= 4 ? 8 * groups_of_lane : 32;
   if (wanted <= most_by_minima && wanted < length) {
     Word minima[groups_of_lane];

@@ -18,8 +18,8 @@ namespace sortie::spgemm::cuda {
 namespace {
 
 /// Rows of C with up to `places` entries, computed by a warp that has `copies` sums of each entry.
-/// Lanes with the same copy add one after the other. Of the first rows, 8 copies take as long as 16,
-/// and 32 take 1.2 times as long (27-point 100^3, aggregates of 27, H100).
+/// Lanes with the same copy add one after the other. In the first tier, 8 copies take as long as
+/// 16, and 32 take 1.2 times as long (27-point 100^3, aggregates of 27, H100).
 struct AggregateTier {
   std::uint32_t places;  ///< a power of two
   std::uint32_t copies;
@@ -178,8 +178,8 @@ struct AggregateTable {
     }
   }
 
-  /// The sum of a place, which becomes free. Neighbouring ranks begin at different copies, which are
-  /// in different banks of shared memory.
+  /// The sum of a place, which becomes free. Neighbouring ranks begin at different copies, which
+  /// are in different banks of shared memory.
   __device__ __forceinline__ Value take(std::uint32_t place, std::uint32_t rank) {
     Value total = additive_identity<Value>();
     for (std::uint32_t i = 0; i < copies; ++i) {
@@ -301,6 +301,9 @@ __device__ __forceinline__ void compute_row(const AggregateArguments<Value>& arg
   table.clear();
 }
 
+/// A warp computes a row of C at a time, in its AggregateTable in dynamic shared memory: lane l holds
+/// an entry of R and where its row of A begins, then products of such rows, which are added to the
+/// sums of their columns. Tier 0 takes all rows, and lists those with too many columns for the next.
 template <class Value, int Tier>
 __global__ void __launch_bounds__(32 * aggregate_tiers[Tier].warps)
     aggregated_rows_kernel(AggregateArguments<Value> args) {
@@ -367,6 +370,7 @@ __global__ void __launch_bounds__(element_threads)
 /// Lanes that copy a row of C.
 constexpr int lanes_of_copy = 8;
 
+/// Copies rows from where they were staged to C, lanes_of_copy lanes for each row.
 template <class Value>
 __global__ void __launch_bounds__(element_threads)
     copy_staged_rows_kernel(std::int64_t rows, const std::int64_t* row_ptr,
@@ -454,7 +458,8 @@ DeviceCsr<Value> aggregated_product(const DeviceContext& context, const DeviceCs
   check_cuda(cudaMemsetAsync(c.row_ptr.data(), 0, c.row_ptr.bytes(), stream));
   if (size.products == 0) return c;
 
-  // As many entries as C has if each is the sum of half as many products as R has entries in a row.
+  // As many entries as C has if each of them is the sum of half as many products as a row of R has
+  // entries.
   std::uint64_t capacity = std::min<std::uint64_t>(
       size.products, 2 * size.products / std::max<std::uint64_t>(1, r.nnz / rows));
   if (budget != 0) capacity = std::min(capacity, (budget - fixed) / (2 * of_entry));
