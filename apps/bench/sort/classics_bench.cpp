@@ -5,6 +5,7 @@
 
 #include <bit>
 
+#include "apps/bench/sort/sort_bench.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::bench {
@@ -29,6 +30,7 @@ std::vector<Row> time_classics(const Context& context, const ClassicsOptions& op
   if (lengths.empty())
     throw Error(ErrorKind::usage, fmt::format("--classics: found {} items, expected at least {}",
                                               options.most_items, shortest));
+  for (const std::string& name : options.cases) static_cast<void>(parse_sort_case(name));
   if (resolve_backend(context) != Backend::cuda)
     throw Error(ErrorKind::unavailable,
                 "bench sort --classics: found the host backend, expected CUDA");
