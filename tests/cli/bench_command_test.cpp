@@ -297,7 +297,7 @@ TEST_F(BenchCommand, TunesTheKernels) {
   EXPECT_EQ(tuning["items"], 65536);
   EXPECT_GT(tuning["times"].size(), 100u);
   EXPECT_EQ(tuning["chosen"]["classes"].back()["capacity"], 8192);
-  EXPECT_EQ(tuning["paper"]["reg_sort"].size(), 180u);
+  EXPECT_EQ(tuning["paper"]["reg_sort"].size(), 216u);
   EXPECT_EQ(tuning["paper"]["smem_merge"].size(), 30u);
   const std::string header = read_file(path("blocks.hpp"));
   EXPECT_THAT(header, HasSubstr("struct BlockShapes {\n  int warps[block_classes] = {"));
