@@ -137,6 +137,23 @@ TEST_F(BenchCommand, SortsArraysOfOneDeviceBesideCub) {
   EXPECT_EQ(run(arguments).exit_code, 2);
 }
 
+TEST_F(BenchCommand, LinksAreMeasuredInAllDirections) {
+  const Result result =
+      run({"bench", "links", "--gpus", "2", "--bytes", "1M", "--repeat", "1", "--json", "-"});
+  if (backend() != Backend::cuda) {
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.err, testing::HasSubstr("found the host backend, expected CUDA"));
+    return;
+  }
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const auto report = nlohmann::json::parse(result.out);
+  const std::vector<nlohmann::json> found = report["rows"];
+  EXPECT_EQ(found.size(), 2 * 3 + 3 + 2 + 3 * 2u);
+  EXPECT_EQ(column(found, "case").count("device 0 and device 1, both ways"), 1u);
+  EXPECT_EQ(column(found, "method"), (std::set<std::string>{"direct", "staged"}));
+  for (const auto& row : found) EXPECT_TRUE(row["agrees"]) << row;
+}
+
 TEST_F(BenchCommand, HostToHostTimesAreComparedWithCubPlusCopies) {
   if (backend() != Backend::cuda) GTEST_SKIP() << "no GPU";
   const Result result =

@@ -31,6 +31,7 @@ TEST_F(Usage, HelpAndVersionGoToStandardOutputEverywhere) {
                                                         {"bench"},
                                                         {"bench", "segsort"},
                                                         {"bench", "device-sort"},
+                                                        {"bench", "links"},
                                                         {"bench", "query"},
                                                         {"bench", "tune"}};
   for (auto place : places) {

@@ -192,8 +192,9 @@ std::vector<Row> time_classics_on_cuda(const Context& context,
     for (const papers::classics::Classic& classic : papers::classics::all())
       if (n <= classic.most_items && wanted(classic.name))
         rows.push_back(classic_row(work, classic, options.repetitions));
-    for (const auto& [method, sort] : {std::pair("cub merge", baselines::cub_merge_in_place),
-                                       std::pair("cub radix", baselines::cub_radix_in_place)})
+    using CubSort = std::pair<const char*, InPlaceSort>;
+    for (const auto& [method, sort] : {CubSort("cub merge", baselines::cub_merge_in_place),
+                                       CubSort("cub radix", baselines::cub_radix_in_place)})
       if (wanted(method)) rows.push_back(cub_row(work, method, sort, options.repetitions));
     for (const SortAlgorithm algorithm :
          {papers::bitonic, SortAlgorithm::merge, SortAlgorithm::radix})
