@@ -56,7 +56,7 @@ class Links {
   /// Fills the targets with zeros.
   void prepare(const std::vector<Copy>& copies) {
     for (const Copy& copy : copies) check_cuda(cudaMemset(target(copy), 0, bytes_));
-    direct_.synchronise();
+    check_cuda(cudaStreamSynchronize(nullptr));
   }
 
   void copy_directly(const std::vector<Copy>& copies) {

@@ -18,9 +18,11 @@ constexpr std::uint64_t shortest = std::uint64_t{1} << 10;
 
 std::vector<std::uint64_t> classics_lengths(const ClassicsOptions& options) {
   std::vector<std::uint64_t> lengths;
-  for (std::uint64_t n = shortest; n <= options.most_items; n *= 4) lengths.push_back(n);
+  for (std::uint64_t n = shortest; n <= options.most_items; n *= 4)
+    if (n >= options.least_items) lengths.push_back(n);
   const std::uint64_t longest = std::bit_floor(options.most_items);
-  if (longest >= shortest && longest != lengths.back()) lengths.push_back(longest);
+  if (longest >= shortest && (lengths.empty() || longest != lengths.back()))
+    lengths.push_back(longest);
   return lengths;
 }
 

@@ -12,7 +12,9 @@
 namespace sortie::bench {
 
 struct ClassicsOptions {
-  /// Lengths are 2^10, 2^12, ... and the largest power of two up to this.
+  /// Lengths are the powers 2^10, 2^12, ... from `least_items` on, and the largest power of two up to
+  /// `most_items`.
+  std::uint64_t least_items = std::uint64_t{1} << 10;
   std::uint64_t most_items = std::uint64_t{1} << 28;
   int repetitions = 5;
   std::uint64_t seed = 1;
