@@ -12,12 +12,14 @@ A page has its generated parts between `<!-- NAME -->` and `<!-- end -->`. Needs
 Python 3.9 only. The same reports give the same bytes.
 """
 
+import csv
 import json
 import lzma
 import math
 import pathlib
 import re
 import shlex
+import shutil
 import statistics
 import subprocess
 import sys
@@ -28,7 +30,7 @@ sys.path.insert(0, str(FOLDER.parent / "figures"))
 from performance import Picture, geometric_mean, number, table  # noqa: E402
 
 LENGTHS = " ".join(f"--case 'length {2 ** e}'" for e in range(15))
-SORTS = "uniform normal zipf:0.5 zipf:1 zipf:1.5 zipf:2 sorted nearly reverse equal entropy:8 entropy:10 entropy:17 entropy:26"
+SORTS = "uniform normal zipf:0.5 zipf:1.5 sorted nearly reverse equal entropy:8 entropy:10 entropy:26"
 WEBS = "gen:web:1M:3154K:71M:500:40:0.85 gen:web:916428:5105K:60300K:32:200:0.8 gen:er:1M:4"
 TANASIC = "--algorithm tanasic --values u32 --case uniform --repeat 3 --without-cub"
 EXPONENTS = (20, 24, 28)
@@ -48,7 +50,7 @@ RUNS = {
         "tanasic-f64-28": f"bench sort --type f64 --items {2 ** 28} --gpus 1 2 4 {TANASIC}",
         "tanasic-host-28": f"bench sort --type f32 --items {2 ** 28} --gpus 4 --host-to-host {TANASIC}",
     },
-    "ilic-2022": {"ilic-cases": f"bench sort --items 256M --gpus 2 --algorithm rmg tanasic radix --case {SORTS} --repeat 3"},
+    "ilic-2022": {"ilic-cases": f"bench sort --items 1G --gpus 2 --algorithm rmg tanasic --case {SORTS} --repeat 3 --without-cub"},
     "capannini-2011": {
         "capannini-distributions": "bench sort --classics --from 1M --items 64M --repeat 20 --case uniform normal zipf equal "
                                    "--algorithm 'sortie bitonic' quicksort 'tiled radix'",
@@ -389,7 +391,7 @@ ILIC = {"equal": "-30 %", "sorted": "-12 %", "nearly": "-12 %", "normal": "withi
 
 def ilic_table():
     cases = rows_of("ilic-cases")
-    method = {a: next((m for m in cases["uniform"] if m.startswith(a + ",")), None) for a in ("rmg", "tanasic", "radix")}
+    method = {a: next((m for m in cases["uniform"] if m.startswith(a + ",")), None) for a in ("rmg", "tanasic")}
     uniform = cases["uniform"]
     lines = []
     for case, rows in cases.items():
@@ -398,8 +400,8 @@ def ilic_table():
         change = own["median_seconds"] / uniform[method["rmg"]]["median_seconds"] - 1
         lines.append([case, number(milliseconds(own)), f"{100 * change:+.0f} %", ILIC.get(case, ""),
                       *(number(1e3 * phases.get(p, 0)) for p in ("partition", "exchange", "local sort")),
-                      *(number(milliseconds(rows[method[a]])) if method[a] in rows else "" for a in ("tanasic", "radix"))])
-    return table(["keys", "`rmg`, ms", "to uniform", "printed (2 V100)", "partition", "exchange", "bucket sort", "`tanasic`, ms", "Sortie, ms"], lines)
+                      number(milliseconds(rows[method["tanasic"]]))])
+    return table(["keys", "`rmg`, ms", "to uniform", "printed (2 V100)", "partition", "exchange", "bucket sort", "`tanasic`, ms"], lines)
 
 
 def ilic_claims():
@@ -440,6 +442,9 @@ def radix_transactions(n, b=4, h=1024):
     return 32 / b * n / h * 2 ** b
 
 
+COUNTERS = ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared", "smsp__sass_branch_targets_threads_divergent")
+PRINTED_COUNTERS = {"2^20": {"bitonic": (34350, 0), "quicksort": (123437, 272904), "radix": (132652, 29399)},
+                    "2^24": {"bitonic": (666044, 0), "quicksort": (1379155, 1126038), "radix": (2081467, 492016)}}
 PRINTED_TRANSACTIONS = {20: (796800, 4446802, 965791), 22: (4119680, 18438423, 3862644), 24: (20223360, 85843422, 15447561)}
 
 
@@ -456,6 +461,15 @@ def capannini_table():
         printed = PRINTED_TRANSACTIONS.get(e, ("", "", ""))
         lines.append([f"2^{e}", *(f"{p:,} / {f:,.0f} / {c:,}" if p else f"- / {f:,.0f} / {c:,}" for p, f, c in zip(printed, formulas, counts))])
     return table(["keys", "bitonic", "quicksort", "radix"], lines)
+
+
+def capannini_counters():
+    lines = []
+    for size, methods in report("capannini-counters").items():
+        for method in ("bitonic", "quicksort", "radix"):
+            here = [methods.get(method, {}).get(m, 0) for m in COUNTERS]
+            lines.append([f"{size}, {method}", *(f"{p:,} / {c:,.0f}" for p, c in zip(PRINTED_COUNTERS[size][method], here))])
+    return table(["keys", "bank conflicts: printed / here", "divergent branches: printed / here"], lines)
 
 
 def capannini_formulas():
@@ -577,7 +591,7 @@ PARTS = {
     "hou-suffix-arrays": hou_suffix_arrays,
     "tanasic-claims": tanasic_claims, "tanasic-links": tanasic_links, "tanasic-times": tanasic_times, "tanasic-host": tanasic_host,
     "ilic-claims": ilic_claims, "ilic-table": ilic_table,
-    "capannini-claims": capannini_claims, "capannini-table": capannini_table, "capannini-distributions": capannini_distributions,
+    "capannini-claims": capannini_claims, "capannini-table": capannini_table, "capannini-counters": capannini_counters, "capannini-distributions": capannini_distributions,
     "garland-claims": garland_claims, "garland-table": garland_table, "cusp-table": cusp_table,
     **{f"{page}-source": (lambda names=tuple(runs): measured_by(names)) for page, runs in RUNS.items()},
 }
@@ -597,7 +611,7 @@ def page_with_parts(path):
             sys.exit(f"pages.py: found part \"{name}\" in {path.name}, expected one of {', '.join(PARTS)}")
         try:
             lines = PARTS[name]()
-        except (KeyError, StopIteration, TypeError, ValueError):
+        except (AttributeError, KeyError, StopIteration, TypeError, ValueError):
             page = next(p for p in RUNS if p.startswith(name.split("-")[0]))
             if all(map(report, RUNS[page])):
                 raise
@@ -606,9 +620,34 @@ def page_with_parts(path):
     return re.sub(r"<!-- (\S+) -->.*?<!-- end -->", replace, path.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
+def count_by_ncu(bench):
+    """Bank conflicts and divergent branches of Table 1, from Nsight Compute: of one sort, the mean of two."""
+    known = subprocess.run(["ncu", "--query-metrics"], stdout=subprocess.PIPE, text=True, check=False).stdout
+    metrics = [m for m in COUNTERS if re.search(rf"^{m}\s", known, re.MULTILINE)]
+    counts = {}
+    for e in (20, 24):
+        arguments = f"bench sort --classics --from {2 ** e} --items {2 ** e} --repeat 1 --algorithm 'sortie bitonic' quicksort 'tiled radix'"
+        done = subprocess.run(["ncu", "--csv", "--metrics", ",".join(f"{m}.sum" for m in metrics), bench, *shlex.split(arguments)],
+                              stdout=subprocess.PIPE, text=True, check=False)
+        lines = [line for line in done.stdout.splitlines() if line.startswith('"')]
+        for row in csv.DictReader(lines):
+            kernel, metric = row["Kernel Name"], row["Metric Name"].removesuffix(".sum")
+            if "Memory<1>" in kernel or "SortRange" in kernel:  # counts transactions; input and check
+                continue
+            method = "bitonic"
+            if "Memory<" in kernel:
+                method = "quicksort" if re.search(r"::(split|fill|sort)_kernel", kernel) else "radix"
+            of = counts.setdefault(f"2^{e}", {}).setdefault(method, dict.fromkeys(COUNTERS, 0))
+            of[metric] += float(row["Metric Value"].replace(",", "")) / 2
+    return counts
+
+
 def measure(bench, pages):
     RESULTS.mkdir(parents=True, exist_ok=True)
     for page in pages or RUNS:
+        if page == "capannini-2011" and shutil.which("ncu"):
+            with lzma.open(RESULTS / "capannini-counters.json.xz", "wt", encoding="utf-8") as file:
+                json.dump(count_by_ncu(bench), file)
         for name, arguments in RUNS[page].items():
             done = subprocess.run([bench, *shlex.split(arguments), "--json", "-"], stdout=subprocess.PIPE, check=False)
             if done.returncode not in (0, 1) or not done.stdout:
