@@ -42,7 +42,6 @@ RUNS = {
         "hou-grid": "bench segsort --grid --policy ics17 --items 8M",
         "hou-suffix-arrays": "bench suffix-array gen:dna:16M gen:dna:64M gen:dna:128M gen:repeats:16M gen:repeats:64M "
                              "gen:fibonacci:16M --algorithm prefix-doubling dc3 pdss --repeat 3",
-        "hou-pdss-phases": "suffix-array gen:dna:64M --backend cuda --algorithm pdss",
     },
     "tanasic-2013": {
         "tanasic-links": "bench links --gpus 2 --repeat 5",
@@ -242,7 +241,7 @@ def hou_suffix_arrays():
 
 
 def segmented_sort_share():
-    phases = {p["name"]: p["seconds"] for p in report("hou-pdss-phases")["phases"]}
+    phases = rows_of("hou-suffix-arrays")["gen:dna:64M"]["pdss"]["phase_seconds"]
     return phases["segmented sort"] / phases["pdss"]
 
 
