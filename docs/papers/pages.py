@@ -174,7 +174,7 @@ def right(times):
     return [t for t in times if t["agrees"] and not t["failure"] and t["rate"]]
 
 
-def best_bindings(kernel, threads_of):
+def best_bindings(kernel):
     """{length: {binding: best rate}}"""
     lengths = {}
     for time in right(report("hou-kernels")["tune"]["paper"][kernel]):
@@ -184,14 +184,20 @@ def best_bindings(kernel, threads_of):
     return lengths
 
 
-def hou_bindings(kernel, label):
+# (threads, items) of the bins of papers/ics17/policy.cuh.
+BINS = {2: (1, 2), 4: (2, 2), 8: (4, 2), 16: (4, 4), 32: (8, 4), 64: (16, 4), 128: (16, 8), 256: (32, 8), 512: (32, 16),
+        1024: (128, 8), 2048: (256, 8)}
+
+
+def hou_bindings(kernel):
     lines = []
-    for length, rates in sorted(best_bindings(kernel, None).items()):
-        best = max(rates, key=rates.get)
-        worst = min(rates, key=rates.get)
-        lines.append([str(length), *(f"{t}:{i}" for t, i in (best,)), number(rates[best]),
-                      f"{worst[0]}:{worst[1]}", number(rates[worst]), f"{rates[best] / rates[worst]:.2f}"])
-    return table(["segment", f"fastest {label}", "10^9 pairs/s", "slowest", "10^9 pairs/s", "ratio"], lines)
+    for length, rates in sorted(best_bindings(kernel).items()):
+        best, worst = max(rates, key=rates.get), min(rates, key=rates.get)
+        bin_of = BINS.get(length) if BINS.get(length) in rates else None
+        lines.append([str(length), f"{best[0]}:{best[1]}", number(rates[best]), f"{worst[0]}:{worst[1]}", number(rates[worst]),
+                      f"{rates[best] / rates[worst]:.2f}", f"{bin_of[0]}:{bin_of[1]}" if bin_of else "",
+                      f"{rates[bin_of] / rates[best]:.2f}" if bin_of else ""])
+    return table(["segment", "fastest, threads:pairs", "10^9 pairs/s", "slowest", "10^9 pairs/s", "ratio", "bin of `ics17`", "its rate / fastest"], lines)
 
 
 def hou_lengths():
@@ -252,8 +258,8 @@ def hou_claims():
     mean = lambda peer, chosen: statistics.mean(own[n] / peer[n] for n in chosen if n in peer)
     short = [n for n in own if n < 512]
     rest = [n for n in own if n >= 512]
-    reg = best_bindings("reg_sort", None)
-    smem = best_bindings("smem_merge", None)
+    reg = best_bindings("reg_sort")
+    smem = best_bindings("smem_merge")
     spread = {n: max(r.values()) / min(r.values()) for n, r in reg.items() if len(r) > 1}
     times = right(report("hou-kernels")["tune"]["paper"]["reg_sort"])
     gain = lambda chosen: geometric_mean(
@@ -585,8 +591,8 @@ def cusp_table():
 # ---- pages --------------------------------------------------------------------------------------
 
 PARTS = {
-    "hou-claims": hou_claims, "hou-reg-sort": lambda: hou_bindings("reg_sort", "threads:pairs"),
-    "hou-smem-merge": lambda: hou_bindings("smem_merge", "threads:pairs"), "hou-grid": hou_grid_table,
+    "hou-claims": hou_claims, "hou-reg-sort": lambda: hou_bindings("reg_sort"), "hou-smem-merge": lambda: hou_bindings("smem_merge"),
+    "hou-grid": hou_grid_table,
     "hou-suffix-arrays": hou_suffix_arrays,
     "tanasic-claims": tanasic_claims, "tanasic-links": tanasic_links, "tanasic-times": tanasic_times, "tanasic-host": tanasic_host,
     "ilic-claims": ilic_claims, "ilic-table": ilic_table,
