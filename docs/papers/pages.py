@@ -315,15 +315,24 @@ def stage_parts(row):
     return parts
 
 
+def drawn_parts(row):
+    """stage_parts() with all pivots as one part, and the final swap and merge as another."""
+    parts = {}
+    for name, seconds in stage_parts(row).items():
+        drawn = "pivots" if name.endswith("pivot") else "final swap and merge" if name.startswith("final") else name
+        parts[drawn] = parts.get(drawn, 0) + seconds
+    return parts
+
+
 def tanasic_breakdown():
     bars = {}
     for devices in (2, 4):
         for e in EXPONENTS:
             if row := tanasic_row(f"tanasic-f32-{e}", devices):
-                bars[f"2^{e} f32, {devices} devices"] = stage_parts(row)
+                bars[f"2^{e} f32, {devices} devices"] = drawn_parts(row)
     for devices in (2, 4):
         if row := tanasic_row("tanasic-f64-28", devices):
-            bars[f"2^28 f64, {devices} devices"] = stage_parts(row)
+            bars[f"2^28 f64, {devices} devices"] = drawn_parts(row)
     return bars
 
 
@@ -514,7 +523,8 @@ def capannini_times():
         for method, label in CAPANNINI.items():
             if kind in ("uniform", "equal"):
                 series.setdefault(f"{label}, {kind}", []).append((rows[method]["items"], milliseconds(rows[method])))
-    return chart("Fig. 5: time of a sort of u32 keys, medians", "keys", "milliseconds", series)
+    lines = {label: points for label, points in series.items() if len(points) > 1}
+    return chart("Fig. 5: time of a sort of u32 keys, medians", "keys", "milliseconds", lines)
 
 
 def capannini_claims():
@@ -549,7 +559,9 @@ def classic_points(value_of):
 
 
 def garland_rates():
-    return chart("Rate of the classics, u32 keys", "keys", "10^9 keys per second", classic_points(lambda r: r["rate"]))
+    points = classic_points(lambda r: r["rate"])
+    shown = {m: line for m, line in points.items() if m not in ("counting by offset", "sortie merge", "sortie radix")}
+    return chart("Rate of the classics, u32 keys", "keys", "10^9 keys per second", shown)
 
 
 def garland_table():
