@@ -2,8 +2,8 @@
 
 # CUSP, a baseline of SpGEMM on CUDA: headers that neither Debian nor the CUDA toolkit packages. Sets SORTIE_HAVE_CUSP.
 #
-# A test compilation checks that the headers are compatible with the Thrust of the toolkit. CUSP 0.6.1 is not compatible
-# with CUDA 13, which lacks thrust::device_malloc_allocator and thrust::detail::minimum_system_t.
+# A test compilation checks that the headers are compatible with the Thrust of the toolkit. What CUSP 0.6.1 needs and
+# CUDA 13 lacks is in cusp_for_cuda13.cuh.
 set(SORTIE_CUSP AUTO CACHE STRING "Baseline CUSP: AUTO (when its headers go with CUDA), ON or OFF")
 set_property(CACHE SORTIE_CUSP PROPERTY STRINGS AUTO ON OFF)
 set(SORTIE_HAVE_CUSP FALSE)
@@ -16,8 +16,9 @@ if(SORTIE_HAVE_CUDA AND SORTIE_CUSP)
     include(CheckSourceCompiles)
     cmake_push_check_state(RESET)
     set(CMAKE_REQUIRED_FLAGS -std=c++20)
-    set(CMAKE_REQUIRED_INCLUDES ${CUSP_INCLUDE_DIR})
+    set(CMAKE_REQUIRED_INCLUDES ${CUSP_INCLUDE_DIR} ${PROJECT_SOURCE_DIR})
     check_source_compiles(CUDA [[
+      #include "baselines/spgemm/cuda/cusp_for_cuda13.cuh"
       #include <cusp/csr_matrix.h>
       #include <cusp/multiply.h>
       int main() {

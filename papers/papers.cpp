@@ -11,8 +11,9 @@
 #include "papers/tanasic/tanasic.hpp"
 #include "segsort/cuda/device_request.hpp"
 #endif
-#ifdef SORTIE_PAPERS_HAVE_DC3
+#ifdef SORTIE_PAPERS_HAVE_SUFFIX_ARRAYS
 #include "papers/dc3/dc3.hpp"
+#include "papers/pdss/pdss.hpp"
 #endif
 
 namespace sortie::papers {
@@ -31,8 +32,8 @@ void register_all() {
   register_algorithm({het, "het"});
   register_algorithm({bitonic, "bitonic"});
 #endif
-#ifdef SORTIE_PAPERS_HAVE_DC3
-  suffix_array::register_algorithms({suffix_array::dc3()});
+#ifdef SORTIE_PAPERS_HAVE_SUFFIX_ARRAYS
+  suffix_array::register_algorithms({suffix_array::dc3(), suffix_array::pdss()});
 #endif
 }
 

@@ -196,6 +196,7 @@ template <class Options>
 /// Subcommands of `bench`.
 [[nodiscard]] Command add_bench_ranks_command(CLI::App& bench_parser);
 [[nodiscard]] Command add_bench_device_sort_command(CLI::App& bench_parser);
+[[nodiscard]] Command add_bench_links_command(CLI::App& bench_parser);
 [[nodiscard]] Command add_bench_query_command(CLI::App& bench_parser);
 [[nodiscard]] Command add_bench_segsort_command(CLI::App& bench_parser);
 [[nodiscard]] Command add_bench_sort_command(CLI::App& bench_parser);

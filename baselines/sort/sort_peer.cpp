@@ -74,6 +74,7 @@ std::vector<SortPeer> sort_peers() {
   return {
       {"std::sort", false, sort_by_std},
       {"std::stable_sort", true, sort_by_std_stable},
+      {"paradis", false, sort_by_paradis},
 #ifdef SORTIE_HAVE_GNU_PARALLEL
       {"gnu-parallel-sort", false, sort_by_gnu_parallel},
 #endif

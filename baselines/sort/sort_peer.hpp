@@ -12,7 +12,7 @@
 #include "primitives/payload.hpp"
 #include "sortie/key_types.hpp"
 
-/// Array sorts of other libraries on the host, used as baselines.
+/// Array sorts of others on the host, used as baselines.
 namespace sortie::baselines {
 
 /// A pair of key and value as the peers require it. See PeerItem for keys without values.
@@ -72,6 +72,10 @@ struct SortPeer {
 /// std::sort and std::stable_sort, one thread.
 void sort_by_std(const PeerItems& array, int threads);
 void sort_by_std_stable(const PeerItems& array, int threads);
+
+/// PARADIS, a parallel radix sort in place, written here after its paper (paradis.cpp): the peer of
+/// Ilic's thesis on the host. Not stable.
+void sort_by_paradis(const PeerItems& array, int threads);
 
 /// libstdc++'s parallel mode: multiway merge sort (Singler et al.: MCSTL, Euro-Par 2007), the
 /// unstable variant; memory for one copy. In builds with SORTIE_HAVE_GNU_PARALLEL.

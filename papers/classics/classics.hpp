@@ -26,6 +26,14 @@ struct Run {
   unsigned long long* transactions = nullptr;  ///< device counter to add to; null: do not count
 };
 
+/// Selection sort (Knuth, volume 3, 5.2.3): each round appends the smallest remaining key. One block,
+/// since rounds depend on each other. O(n^2) comparisons. In place. \pre n < 2^32
+void selection(Keys keys, const Run& run);
+
+/// Insertion sort (Knuth, volume 3, 5.2.1): each round inserts the next key into the sorted ones. One
+/// block. O(n^2) moves. In place.
+void insertion(Keys keys, const Run& run);
+
 /// Odd-even transposition (Knuth, volume 3, exercise 5.3.4-37; Habermann 1972): n phases that
 /// compare neighbours, alternately from even and from odd places. O(n^2) comparisons. In place.
 void odd_even_transposition(Keys keys, const Run& run);
@@ -38,6 +46,9 @@ void odd_even_merge(Keys keys, const Run& run);
 /// number of keys before it in sorted order, counted by comparing it with all keys. O(n^2)
 /// comparisons. Extra memory: n keys.
 void counting(Keys keys, const Run& run);
+
+/// Counting sort by offset (Garland's alternative): counts how far each key moves. The same cost.
+void counting_by_offset(Keys keys, const Run& run);
 
 /// Radix sort by binary split (Blelloch 1990; Harris, Sengupta, Owens 2007): for each bit, from the
 /// lowest up, moves keys with a 0 before keys with a 1 by a prefix sum over the bits. 32 passes.
@@ -60,6 +71,12 @@ void tiled_merge(Keys keys, const Run& run);
 /// a bitonic network. Extra memory: n keys. The host reads the lengths after every round of the
 /// first phase.
 void quicksort(Keys keys, const Run& run);
+
+/// Sample sort (Leischner, Osipov, Sanders 2010): splitters from a sorted sample divide each sequence
+/// into 128 buckets, and as many of keys equal to a splitter, until the sequences are short; quicksort
+/// sorts these. Extra memory: n keys, and a count for each bucket and 2^14 keys. The host reads the
+/// bounds of the buckets after every round.
+void sample_sort(Keys keys, const Run& run);
 
 /// A classic algorithm.
 struct Classic {

@@ -5,7 +5,6 @@
 #include <thrust/iterator/transform_iterator.h>
 #include <thrust/iterator/transform_output_iterator.h>
 
-#include <array>
 #include <bit>
 #include <cub/device/device_select.cuh>
 #include <cub/version.cuh>
@@ -24,6 +23,7 @@
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
+#include "papers/dc3/numbered_text.cuh"
 #include "papers/dc3/skew_order.cuh"
 #include "primitives/cuda/launch.cuh"
 #include "sortie/error.hpp"
@@ -31,38 +31,12 @@
 namespace sortie::suffix_array::cuda {
 namespace {
 
+using dc3::number_text;
+using dc3::NumberedText;
+using dc3::padding;
 using dc3::RankedString;
 using dc3::SkewItem;
-using Words = DeviceBuffer<std::uint32_t>;
-
-/// Zeros after a string, read by the triples at its end.
-constexpr std::uint64_t padding = 3;
-
-// Thread p marks the letter at position p.
-struct MarkLetter {
-  const std::uint8_t* symbols;
-  std::uint32_t* occurs;
-
-  __device__ void operator()(std::uint64_t p) const { occurs[symbols[p]] = 1; }
-};
-
-// Thread p numbers the letter at position p; separators are numbered afterwards.
-struct NumberLetter {
-  const std::uint8_t* symbols;
-  const std::uint32_t* numbers;
-  std::uint32_t* string;
-
-  __device__ void operator()(std::uint64_t p) const { string[p] = numbers[symbols[p]]; }
-};
-
-struct NumberSeparator {
-  const std::uint64_t* separators;
-  std::uint32_t* string;
-
-  __device__ void operator()(std::uint64_t i) const {
-    string[separators[i]] = static_cast<std::uint32_t>(i) + 1;
-  }
-};
+using dc3::Words;
 
 /// The numbers of the suffixes at positions 1 and 2 modulo 3: 0 .. thirds - 1 for positions 1, 4,
 /// ..., and from `thirds` on for positions 2, 5, ... Neighbours in the string of names have
@@ -291,41 +265,6 @@ Words SkewSort::merge(const RankedString& ranked, const Words& order, std::uint3
   return positions;
 }
 
-/// The text as a string of numbers, the last of which is its end.
-struct NumberedText {
-  Words string;
-  std::uint32_t size = 0;
-  int bits = 0;
-};
-
-NumberedText number_text(const DeviceText& text, cudaStream_t stream) {
-  const std::uint64_t size = text.symbols.size();
-  const std::uint64_t separators = text.separators.size();
-  constexpr std::size_t letters = 256;
-  Words numbers(letters, stream);
-  check_cuda(cudaMemsetAsync(numbers.data(), 0, numbers.bytes(), stream));
-  for_each_item<std::uint64_t>(size, MarkLetter{text.symbols.data(), numbers.data()}, stream);
-  std::array<std::uint32_t, letters> on_host{};
-  numbers.copy_to(on_host);
-  check_cuda(cudaStreamSynchronize(stream));
-  const auto end = static_cast<std::uint32_t>(separators + 1);
-  std::uint32_t last = end;
-  for (std::uint32_t& number : on_host) number = number != 0 ? ++last : 0;
-  numbers.copy_from(on_host);
-
-  NumberedText result{Words(size + 1 + padding, stream), static_cast<std::uint32_t>(size + 1),
-                      static_cast<int>(std::bit_width(last))};
-  std::uint32_t* string = result.string.data();
-  for_each_item<std::uint64_t>(size, NumberLetter{text.symbols.data(), numbers.data(), string},
-                               stream);
-  for_each_item<std::uint64_t>(separators, NumberSeparator{text.separators.data(), string}, stream);
-  const std::array<std::uint32_t, 1 + padding> tail = {end, 0, 0, 0};
-  check_cuda(
-      cudaMemcpyAsync(string + size, tail.data(), sizeof(tail), cudaMemcpyHostToDevice, stream));
-  check_cuda(cudaStreamSynchronize(stream));  // the copies read this stack frame
-  return result;
-}
-
 }  // namespace
 
 std::uint64_t dc3_bytes(std::uint64_t symbols) {
@@ -350,13 +289,7 @@ DeviceBuffer<std::uint32_t> build_dc3_on_device(const Context& context, const De
   NumberedText numbered = number_text(text, stream);
   SkewSort skew(stream);
   const Words order = skew.sort(std::move(numbered.string), numbered.size, numbered.bits);
-  // The end of the text sorts after the separators; the result has no entry for it.
-  Words positions(size, stream);
-  check_cuda(cudaMemcpyAsync(positions.data(), order.data(), separators * sizeof(std::uint32_t),
-                             cudaMemcpyDeviceToDevice, stream));
-  check_cuda(cudaMemcpyAsync(positions.data() + separators, order.data() + separators + 1,
-                             (size - separators) * sizeof(std::uint32_t), cudaMemcpyDeviceToDevice,
-                             stream));
+  Words positions = dc3::without_end(order, separators, stream);
   phase.stop();
   if (context.report != nullptr) context.report->set("dc3_levels", skew.levels());
   return positions;

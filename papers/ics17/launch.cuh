@@ -17,6 +17,7 @@ struct LaunchPlan {
   std::uint64_t num_items;
   std::uint64_t num_segments;  ///< below 2^32
   int multiprocessors;
+  bool only_binning;  ///< ends before the sorts
   cudaStream_t stream;
 
   /// Number of blocks for `work` tasks of which a block takes `per_block` at a time. Kernels loop
@@ -90,6 +91,7 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<typename T::Word
   const unsigned int blocks = plan.blocks(plan.num_segments, binning_threads, binning_blocks);
   histogram_kernel<<<blocks, binning_threads, 0, plan.stream>>>(arguments, lists);
   binning_kernel<<<blocks, binning_threads, 0, plan.stream>>>(arguments, lists);
+  if (plan.only_binning) return cudaGetLastError();
   launch_bins<T>(plan, arguments, lists, std::make_integer_sequence<int, bin_count>{});
   launch_grid_bin<T>(plan, arguments, lists);
   return cudaGetLastError();

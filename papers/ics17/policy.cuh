@@ -27,7 +27,7 @@ struct Bin {
 /// section 4.1 of the paper (powers of two, few items per thread while segments are short, at most
 /// 16) for NVIDIA Hopper. Policy::tuned has a tuned table of its own.
 inline constexpr std::array bins{
-    Bin{Bin::Kind::registers, 2, 2, 1, false},
+    Bin{Bin::Kind::registers, 2, 1, 2, false},
     Bin{Bin::Kind::registers, 4, 2, 2, false},
     Bin{Bin::Kind::registers, 8, 4, 2, false},
     Bin{Bin::Kind::registers, 16, 4, 4, true},

@@ -75,10 +75,8 @@ cudaError_t launch64(const LaunchPlan& plan, const DeviceRequest& request,
   return launch_sort<Keys64Values64>(plan, arguments, lists);
 }
 
-}  // namespace
-
-cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
-                           const DeviceRequest& request, cudaStream_t stream) {
+cudaError_t run(void* temp_storage, std::size_t& temp_storage_bytes, const DeviceRequest& request,
+                bool only_binning, cudaStream_t stream) {
   if (!is_valid(request)) return cudaErrorInvalidValue;
   if (request.device_num_segments != nullptr) return cudaErrorNotSupported;
   const TemporaryStorage storage(temp_storage, request);
@@ -100,7 +98,8 @@ cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
   for (std::int64_t first = 0; first < request.num_segments; first += segments_per_pass) {
     const std::int64_t segments = std::min(segments_per_pass, request.num_segments - first);
     const LaunchPlan plan{static_cast<std::uint64_t>(request.num_items),
-                          static_cast<std::uint64_t>(segments), multiprocessors, stream};
+                          static_cast<std::uint64_t>(segments), multiprocessors, only_binning,
+                          stream};
     cudaError_t status = cudaMemsetAsync(storage.lists.counters, 0, sizeof(Counters), stream);
     if (status != cudaSuccess) return status;
     if (key_bits(request.key_type) == 32) {
@@ -115,6 +114,18 @@ cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
     if (status != cudaSuccess) return status;
   }
   return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
+                           const DeviceRequest& request, cudaStream_t stream) {
+  return run(temp_storage, temp_storage_bytes, request, false, stream);
+}
+
+cudaError_t bin_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
+                          const DeviceRequest& request, cudaStream_t stream) {
+  return run(temp_storage, temp_storage_bytes, request, true, stream);
 }
 
 }  // namespace sortie::segsort::ics17

@@ -21,4 +21,9 @@ namespace sortie::segsort::ics17 {
 cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
                            const DeviceRequest& request, cudaStream_t stream);
 
+/// The first part of the same alone: lists the segments of each bin in the temporary storage and
+/// copies those of one item. For measurements.
+cudaError_t bin_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
+                          const DeviceRequest& request, cudaStream_t stream);
+
 }  // namespace sortie::segsort::ics17

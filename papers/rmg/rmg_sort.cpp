@@ -24,8 +24,10 @@ namespace {
 constexpr int digit_bits = 8;
 /// The paper's epsilon, as a part of a share: 0.5 % (section 4, table 2).
 constexpr std::uint64_t padding_parts = 200;
-/// Neighbouring buckets of fewer keys are sorted together (section 4.4).
-constexpr std::uint64_t small_task = std::uint64_t{1} << 16;
+/// The paper's SBT, as a part of a share: 1 %. Neighbouring buckets of fewer keys are sorted together.
+constexpr std::uint64_t small_parts = 100;
+/// The paper's MAX_BRS: a device with more buckets sorts all its keys at once (section 4.4).
+constexpr std::size_t most_tasks = 128;
 constexpr std::uint64_t most_batches = 1024;
 
 class RmgSort {
@@ -75,8 +77,9 @@ class RmgSort {
     [[nodiscard]] RawItems arrays() { return {keys.data(), values.data()}; }
   };
   struct Share {
-    Buffer partitioned;  ///< the chunk, in the order of the buckets
-    Buffer received;     ///< received items; before the exchange, target of refined buckets
+    Buffer partitioned;    ///< the chunk, in the order of the buckets, unless `in_chunk`
+    bool in_chunk = true;  ///< all passes so far found one bucket: the chunk has not been moved
+    Buffer received;       ///< received items; before the exchange, target of refined buckets
     DeviceBuffer<std::uint64_t> batch_rows;
     DeviceBuffer<std::uint32_t> tile_rows;
     DeviceBuffer<std::uint64_t> totals;
@@ -140,22 +143,17 @@ class RmgSort {
 
   /// Moves keys by one digit after the other, as long as the plan has a bucket to refine.
   void partition_locally(plan::RadixPartition& partition) {
-    for (bool first = true; first || !partition.refinements().empty(); first = false) {
+    while (!partition.refinements().empty()) {
       const std::vector<plan::Refinement> wanted = partition.refinements();
-      if (wanted.empty()) {  // one device, or no device needs keys of another
-        for (std::size_t d = 0; d < group_.size(); ++d)
-          copy(d, chunk(d), shares_[d].partitioned.arrays(), sizes_[d]);
-        return;
-      }
       const std::vector<std::vector<Part>> parts = parts_of(partition, wanted);
       const std::size_t digits = wanted.front().digits();
       std::vector<std::uint64_t> counts(wanted.size() * group_.size() * digits, 0);
       for (std::size_t w = 0; w < wanted.size(); ++w)
-        count(first, wanted[w], parts[w],
+        count(wanted[w], parts[w],
               std::span(counts).subspan(w * group_.size() * digits, group_.size() * digits));
       partition.refine(counts);
       for (std::size_t w = 0; w < wanted.size(); ++w)
-        move(first, wanted[w], parts[w],
+        move(wanted[w], parts[w],
              std::span(counts).subspan(w * group_.size() * digits, group_.size() * digits));
     }
   }
@@ -186,9 +184,9 @@ class RmgSort {
     return lookup;
   }
 
-  /// The arrays that are counted and moved: in the first pass the chunk, then `partitioned`.
-  [[nodiscard]] RawItems source(bool first, std::size_t d) {
-    return first ? chunk(d) : shares_[d].partitioned.arrays();
+  /// The arrays that are counted and moved.
+  [[nodiscard]] RawItems source(std::size_t d) {
+    return shares_[d].in_chunk ? chunk(d) : shares_[d].partitioned.arrays();
   }
 
   [[nodiscard]] std::uint32_t tiles_per_batch(std::uint64_t size) const {
@@ -197,10 +195,10 @@ class RmgSort {
         std::max<std::uint64_t>(1, (tiles + most_batches - 1) / most_batches));
   }
 
-  void count_part(bool first, const plan::Refinement& wanted, const Part& part, std::size_t d) {
+  void count_part(const plan::Refinement& wanted, const Part& part, std::size_t d) {
     Share& share = shares_[d];
     CountArguments arguments;
-    arguments.keys = at(source(first, d), part.begin).keys;
+    arguments.keys = at(source(d), part.begin).keys;
     arguments.size = part.size;
     arguments.lookup = lookup(wanted);
     arguments.tiles_per_batch = tiles_per_batch(part.size);
@@ -213,27 +211,29 @@ class RmgSort {
                            group_.stream(d)));
   }
 
-  void count(bool first, const plan::Refinement& wanted, const std::vector<Part>& parts,
+  void count(const plan::Refinement& wanted, const std::vector<Part>& parts,
              std::span<std::uint64_t> counts) {
     for (std::size_t d = 0; d < group_.size(); ++d) {
       if (parts[d].size == 0) continue;
       const CurrentDevice current = group_.current(d);
-      count_part(first, wanted, parts[d], d);
+      count_part(wanted, parts[d], d);
       shares_[d].totals.copy_to(counts.subspan(d * wanted.digits(), wanted.digits()));
     }
     group_.synchronise();
   }
 
-  /// Moves a bucket's items by its next digit.
-  void move(bool first, const plan::Refinement& wanted, const std::vector<Part>& parts,
+  /// Moves a bucket's items by its next digit. Items of one digit stay where they are (section 5.4.1).
+  void move(const plan::Refinement& wanted, const std::vector<Part>& parts,
             std::span<const std::uint64_t> counts) {
     for (std::size_t d = 0; d < group_.size(); ++d) {
       const Part& part = parts[d];
-      if (part.size == 0) continue;
+      const auto digit_counts = counts.subspan(d * wanted.digits(), wanted.digits());
+      if (std::ranges::find(digit_counts, part.size) != digit_counts.end()) continue;
       const CurrentDevice current = group_.current(d);
       Share& share = shares_[d];
+      const bool first = share.in_chunk;  // then this bucket is all of the chunk
       // With several buckets, the rows hold the counts of the last bucket: count this one again.
-      if (value_size() != 0 && !first) count_part(first, wanted, part, d);
+      if (value_size() != 0 && !first) count_part(wanted, part, d);
       Buffer& buffer = first ? share.partitioned : share.received;
       const RawItems to = at(buffer.arrays(), part.begin);
       std::vector<std::uint64_t> keys(most_groups, 0);
@@ -242,11 +242,11 @@ class RmgSort {
       for (std::size_t digit = 0; digit < wanted.digits(); ++digit) {
         keys[digit] = reinterpret_cast<std::uint64_t>(to.keys) + before * key_size();
         values[digit] = reinterpret_cast<std::uint64_t>(to.values) + before * value_size();
-        before += counts[d * wanted.digits() + digit];
+        before += digit_counts[digit];
       }
       share.key_places.copy_from(keys);
       share.value_places.copy_from(values);
-      const RawItems from = at(source(first, d), part.begin);
+      const RawItems from = at(source(d), part.begin);
       MoveArguments arguments;
       arguments.keys = from.keys;
       arguments.values = from.values;
@@ -260,6 +260,7 @@ class RmgSort {
       arguments.tile_rows = share.tile_rows.data();
       check_cuda(kernels_.move(arguments, group_.stream(d)));
       if (!first) copy(d, to, from, part.size);
+      share.in_chunk = false;
     }
   }
 
@@ -275,12 +276,13 @@ class RmgSort {
     copy_array(from.values, to.values, value_size());
   }
 
-  template <class To>
-  void exchange_items(const std::vector<std::vector<plan::Transfer>>& transfers, const To& to) {
+  template <class From, class To>
+  void exchange_items(const std::vector<std::vector<plan::Transfer>>& transfers, const From& from,
+                      const To& to) {
     std::vector<RawItems> sources;
     std::vector<RawItems> destinations;
     for (std::size_t d = 0; d < group_.size(); ++d) {
-      sources.push_back(shares_[d].partitioned.arrays());
+      sources.push_back(from(d));
       destinations.push_back(to(d));
     }
     exchange_(transfers, key_size(), value_size(), sources, destinations);
@@ -293,12 +295,17 @@ class RmgSort {
                        [](const plan::Transfer& a, const plan::Transfer& b) {
                          return a.destination < b.destination;
                        });
-    exchange_items(exchange.by_source, [&](std::size_t d) { return shares_[d].received.arrays(); });
+    exchange_items(
+        exchange.by_source, [&](std::size_t d) { return source(d); },
+        [&](std::size_t d) { return shares_[d].received.arrays(); });
   }
 
   void sort_buckets(const plan::RadixPartition& partition) {
-    const std::vector<std::vector<plan::SortTask>> tasks = plan::sort_tasks(partition, small_task);
+    std::vector<std::vector<plan::SortTask>> tasks =
+        plan::sort_tasks(partition, begins_.back() / group_.size() / small_parts);
     const std::vector<std::uint64_t> received = begins_of(partition.destination_sizes());
+    for (std::size_t d = 0; d < group_.size(); ++d)
+      if (tasks[d].size() > most_tasks) tasks[d] = {{0, received[d + 1] - received[d], key_bits_}};
     std::vector<std::vector<plan::Transfer>> transfers(group_.size());
     for (std::size_t d = 0; d < group_.size(); ++d) {
       const CurrentDevice current = group_.current(d);
@@ -319,7 +326,9 @@ class RmgSort {
         }
       }
     }
-    exchange_items(transfers, [&](std::size_t d) { return chunk(d); });
+    exchange_items(
+        transfers, [&](std::size_t d) { return shares_[d].partitioned.arrays(); },
+        [&](std::size_t d) { return chunk(d); });
   }
 
   void sort_task(std::size_t d, const plan::SortTask& task, RawItems from, RawItems to) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/cuda/check.hpp"
@@ -78,32 +79,27 @@ template <class Key, class Value>
 class StagesSort {
  public:
   /// \param sort  has sorted all chunks, to `sorted_side`
-  StagesSort(const DeviceGroup& group, DevicesSort<Key, Value>& sort, Side sorted_side)
-      : group_(group),
+  StagesSort(const Context& context, const DeviceGroup& group, DevicesSort<Key, Value>& sort,
+             Side sorted_side)
+      : context_(context),
+        group_(group),
         sort_(sort),
         side_(group.size(), sorted_side),
         order_(sort.order()),
         chunk_views_(group.size()),
-        pivot_(1) {}
+        pivots_(group.size()) {}
 
-  /// Sorts the array on devices [first, first + count): each half, then both together.
+  /// Sorts each array of `count` neighbouring devices: each half, then both together. All arrays take
+  /// a step at once, as their devices differ.
   /// \pre count is a power of two
-  void sort(std::size_t first, std::size_t count) {
+  void sort(std::size_t count) {
     if (count < 2) return;
     const std::size_t half = count / 2;
-    sort(first, half);
-    sort(first + half, half);
-    const std::uint64_t a_size = size_of(first, half);
-    const std::uint64_t pivot = find_pivot(first, half);
-    if (pivot == 0) return;
-    swap_items(first, count, a_size - pivot, a_size, pivot);
-    // Exchanged items are at the end of the left half and at the begin of the right half.
-    merge_at(first, half, a_size - pivot);
-    merge_at(first + half, half, pivot);
+    sort(half);
+    merge_halves(count);
     // Now no item on the right precedes one on the left. Each half is two sorted runs over its
     // devices: the same problem with half as many devices (figure 3, steps 6 and 7).
-    sort(first, half);
-    sort(first + half, half);
+    sort(half);
   }
 
   /// Copies all items back to Side::data and decodes their keys.
@@ -134,31 +130,64 @@ class StagesSort {
     return size;
   }
 
-  /// The pivot between the arrays on devices [first, first + half) and on the next `half` devices.
-  [[nodiscard]] std::uint64_t find_pivot(std::size_t first, std::size_t half) {
-    const std::size_t middle = first + half;
-    const std::uint64_t a_size = size_of(first, half);
-    const std::uint64_t b_size = size_of(middle, half);
-    if (!group_.all_reach()) {
-      return mirrored_pivot(
-          a_size, b_size, [&](std::uint64_t i) { return read(first, i); },
-          [&](std::uint64_t i) { return read(middle, i); }, order_);
+  /// The merge of the two halves of each array of `count` devices. Its phases are those of the paper's
+  /// figure 9.
+  void merge_halves(std::size_t count) {
+    const std::size_t half = count / 2;
+    ++stage_;
+    GroupPhase pivot_phase(context_, group_, phase_name("pivot"));
+    const std::vector<std::uint64_t> pivots = find_pivots(count);
+    pivot_phase.stop();
+    GroupPhase swap_phase(context_, group_, phase_name("swap"));
+    swap_items(count, pivots);
+    swap_phase.stop();
+    GroupPhase merge_phase(context_, group_, phase_name("merge"));
+    for (std::size_t first = 0; first < group_.size(); first += count) {
+      const std::uint64_t pivot = pivots[first / count];
+      if (pivot == 0) continue;
+      // Exchanged items are at the end of the left half and at the begin of the right half.
+      merge_at(first, half, size_of(first, half) - pivot);
+      merge_at(first + half, half, pivot);
     }
-    for (const std::size_t array : {first, middle}) {
-      std::uint64_t begin = 0;
-      for (std::size_t d = array; d < array + half; ++d) {
-        chunk_views_.data()[d] = {now(d).keys, begin, begin + sides(d).n};
-        begin += sides(d).n;
+    merge_phase.stop();
+  }
+
+  [[nodiscard]] std::string phase_name(const char* step) const {
+    return "stage " + std::to_string(stage_) + ": " + step;
+  }
+
+  /// The pivot between the halves of each array of `count` devices.
+  [[nodiscard]] std::vector<std::uint64_t> find_pivots(std::size_t count) {
+    const std::size_t half = count / 2;
+    std::vector<std::uint64_t> pivots;
+    if (!group_.all_reach()) {
+      for (std::size_t first = 0; first < group_.size(); first += count) {
+        const std::size_t middle = first + half;
+        pivots.push_back(mirrored_pivot(
+            size_of(first, half), size_of(middle, half),
+            [&](std::uint64_t i) { return read(first, i); },
+            [&](std::uint64_t i) { return read(middle, i); }, order_));
       }
+      return pivots;
+    }
+    for (std::size_t d = 0; d < group_.size(); ++d) {
+      const std::uint64_t begin = d % half == 0 ? 0 : chunk_views_.data()[d - 1].end;
+      chunk_views_.data()[d] = {now(d).keys, begin, begin + sides(d).n};
     }
     group_.barrier();
-    const CurrentDevice current = group_.current(first);
-    pivot_kernel<<<1, 1, 0, group_.stream(first)>>>(chunk_views_.data() + first, a_size,
-                                                    chunk_views_.data() + middle, b_size, order_,
-                                                    pivot_.data());
-    check_cuda(cudaGetLastError());
-    check_cuda(cudaStreamSynchronize(group_.stream(first)));
-    return *pivot_.data();
+    for (std::size_t first = 0; first < group_.size(); first += count) {
+      const std::size_t middle = first + half;
+      const CurrentDevice current = group_.current(first);
+      pivot_kernel<<<1, 1, 0, group_.stream(first)>>>(
+          chunk_views_.data() + first, size_of(first, half), chunk_views_.data() + middle,
+          size_of(middle, half), order_, pivots_.data() + first);
+      check_cuda(cudaGetLastError());
+    }
+    for (std::size_t first = 0; first < group_.size(); first += count) {
+      check_cuda(cudaStreamSynchronize(group_.stream(first)));
+      pivots.push_back(pivots_.data()[first]);
+    }
+    return pivots;
   }
 
   /// Copies item i of the array that begins on device d to the host.
@@ -193,19 +222,27 @@ class StagesSort {
     return shares;
   }
 
-  /// Exchanges items [a, a + size) and [b, b + size) of the array on devices
-  /// [first, first + count): copies them to the spare sides, and from there to their destination.
-  void swap_items(std::size_t first, std::size_t count, std::uint64_t a, std::uint64_t b,
-                  std::uint64_t size) {
+  /// Exchanges the last `pivot` items of the left half of each array with the first ones of its right
+  /// half: copies them to the spare sides, and from there to their destination.
+  void swap_items(std::size_t count, const std::vector<std::uint64_t>& pivots) {
     std::vector<std::vector<plan::Transfer>> by_source(group_.size());
-    const auto send = [&](std::uint64_t from, std::uint64_t to) {
-      for (const Share& source : shares_of(first, count, from, size))
+    std::vector<Share> moved;
+    const auto send = [&](std::size_t first, std::uint64_t from, std::uint64_t to,
+                          std::uint64_t size) {
+      for (const Share& source : shares_of(first, count, from, size)) {
+        moved.push_back(source);
         for (const Share& target : shares_of(first, count, to + source.offset, source.size))
           by_source[source.device].push_back(
               {source.device, target.device, source.at + target.offset, target.at, target.size});
+      }
     };
-    send(a, b);
-    send(b, a);
+    for (std::size_t first = 0; first < group_.size(); first += count) {
+      const std::uint64_t pivot = pivots[first / count];
+      const std::uint64_t middle = size_of(first, count / 2);
+      send(first, middle - pivot, middle, pivot);
+      send(first, middle, middle - pivot, pivot);
+    }
+    if (moved.empty()) return;
     std::vector<Items<Key, Value>> from;
     std::vector<Items<Key, Value>> to;
     for (std::size_t d = 0; d < group_.size(); ++d) {
@@ -213,10 +250,9 @@ class StagesSort {
       to.push_back(spare(d));
     }
     exchange_items(sort_.exchange(), by_source, from, to);
-    for (const std::uint64_t place : {a, b})
-      for (const Share& share : shares_of(first, count, place, size))
-        copy_on_device(share.device, spare(share.device).from(share.at),
-                       now(share.device).from(share.at), share.size);
+    for (const Share& share : moved)
+      copy_on_device(share.device, spare(share.device).from(share.at),
+                     now(share.device).from(share.at), share.size);
   }
 
   /// Merges the items before and after position `border` of the array on devices
@@ -247,12 +283,14 @@ class StagesSort {
                                  cudaMemcpyDeviceToDevice, stream));
   }
 
+  const Context& context_;
   const DeviceGroup& group_;
   DevicesSort<Key, Value>& sort_;
   std::vector<Side> side_;  ///< current side of each device's items
   WordOrder<Key> order_;
   PinnedBuffer<ChunkView<Key>> chunk_views_;
-  PinnedBuffer<std::uint64_t> pivot_;
+  PinnedBuffer<std::uint64_t> pivots_;  ///< that of an array at the number of its first device
+  int stage_ = 0;
 };
 
 }  // namespace sortie::multisort::merge
@@ -271,8 +309,8 @@ void tanasic_sort_typed(const Context& context, const multisort::DeviceGroup& gr
     DevicesSort<Word, Value> sort(context, group, request, sorted_side, is_alone);
     if (!is_alone) {
       multisort::GroupPhase phase(context, group, "stages");
-      StagesSort<Word, Value> stages(group, sort, sorted_side);
-      stages.sort(0, group.size());
+      StagesSort<Word, Value> stages(context, group, sort, sorted_side);
+      stages.sort(group.size());
       stages.finish();
       phase.stop();
     }

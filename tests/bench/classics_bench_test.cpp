@@ -29,5 +29,23 @@ TEST(ClassicsBench, RowsOfAllMethodsAreRight) {
   }
 }
 
+TEST(ClassicsBench, TakesDistributionsAndMethods) {
+  Context context;
+  context.backend = Backend::cuda;
+  bench::ClassicsOptions options;
+  options.most_items = 1 << 10;
+  options.repetitions = 3;
+  options.cases = {"uniform", "normal", "zipf:1", "equal"};
+  options.methods = {"quicksort", "sample sort", "sortie bitonic"};
+  const std::vector<bench::Row> rows = bench::time_classics(context, options, {});
+  ASSERT_EQ(rows.size(), 4 * 3);
+  EXPECT_EQ(rows[0].case_name, "2^10 keys");
+  EXPECT_EQ(rows[3].case_name, "2^10 keys, normal");
+  for (const bench::Row& row : rows) {
+    EXPECT_TRUE(row.agrees) << row.case_name << ", " << row.method << ": " << row.fault;
+    EXPECT_EQ(row.seconds.size(), 3u);
+  }
+}
+
 }  // namespace
 }  // namespace sortie::test

@@ -47,6 +47,7 @@ TEST(SegsortGrid, SummaryLeavesOutWhatHasNoResult) {
   const auto json = nlohmann::json::parse(grid_json(points));
   EXPECT_EQ(json["points"].size(), 4u);
   EXPECT_EQ(json["points"][0]["speedup"], 4.0);
+  EXPECT_EQ(json["points"][0]["radix_seconds"], 0.0);
   EXPECT_EQ(json["summary"]["minimum_speedup"], 0.5);
   EXPECT_EQ(json["summary"]["minimum_at"]["longest"], 50);
   EXPECT_EQ(json["summary"]["points_below_one"], 1);

@@ -137,6 +137,23 @@ TEST_F(BenchCommand, SortsArraysOfOneDeviceBesideCub) {
   EXPECT_EQ(run(arguments).exit_code, 2);
 }
 
+TEST_F(BenchCommand, LinksAreMeasuredInAllDirections) {
+  const Result result =
+      run({"bench", "links", "--gpus", "2", "--bytes", "1M", "--repeat", "1", "--json", "-"});
+  if (backend() != Backend::cuda) {
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.err, testing::HasSubstr("found the host backend, expected CUDA"));
+    return;
+  }
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const auto report = nlohmann::json::parse(result.out);
+  const std::vector<nlohmann::json> found = report["rows"];
+  EXPECT_EQ(found.size(), 2 * 3 + 3 + 2 + 3 * 2u);
+  EXPECT_EQ(column(found, "case").count("device 0 and device 1, both ways"), 1u);
+  EXPECT_EQ(column(found, "method"), (std::set<std::string>{"direct", "staged"}));
+  for (const auto& row : found) EXPECT_TRUE(row["agrees"]) << row;
+}
+
 TEST_F(BenchCommand, HostToHostTimesAreComparedWithCubPlusCopies) {
   if (backend() != Backend::cuda) GTEST_SKIP() << "no GPU";
   const Result result =
@@ -297,7 +314,7 @@ TEST_F(BenchCommand, TunesTheKernels) {
   EXPECT_EQ(tuning["items"], 65536);
   EXPECT_GT(tuning["times"].size(), 100u);
   EXPECT_EQ(tuning["chosen"]["classes"].back()["capacity"], 8192);
-  EXPECT_EQ(tuning["paper"]["reg_sort"].size(), 180u);
+  EXPECT_EQ(tuning["paper"]["reg_sort"].size(), 216u);
   EXPECT_EQ(tuning["paper"]["smem_merge"].size(), 30u);
   const std::string header = read_file(path("blocks.hpp"));
   EXPECT_THAT(header, HasSubstr("struct BlockShapes {\n  int warps[block_classes] = {"));

@@ -31,6 +31,7 @@ TEST_F(Usage, HelpAndVersionGoToStandardOutputEverywhere) {
                                                         {"bench"},
                                                         {"bench", "segsort"},
                                                         {"bench", "device-sort"},
+                                                        {"bench", "links"},
                                                         {"bench", "query"},
                                                         {"bench", "tune"}};
   for (auto place : places) {
@@ -139,7 +140,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "--alphabet: klingon not in {auto,dna,dna-iupac,rna,rna-iupac,protein,bytes}"},
         WrongUsage{{"suffix-array", genome, "--algorithm", "magic"},
                    "suffix array algorithm: found \"magic\", expected auto, prefix-doubling, dc3, "
-                   "divsufsort, induced or reference"},
+                   "divsufsort, induced, pdss or reference"},
         WrongUsage{{"suffix-array", genome, "--ambiguous", "drop"},
                    "--ambiguous: drop not in {keep,unify,separate}"},
         WrongUsage{{"suffix-array", genome, "--max-context", "0"},

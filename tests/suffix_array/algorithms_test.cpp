@@ -33,19 +33,19 @@ std::vector<std::string_view> names_on(Backend backend) {
 TEST(SuffixArrayAlgorithms, AreListedByBackend) {
   EXPECT_THAT(names_on(Backend::host),
               ElementsAre("prefix-doubling", "induced", "reference", "divsufsort"));
-  EXPECT_THAT(names_on(Backend::cuda), ElementsAre("prefix-doubling", "dc3"));
+  EXPECT_THAT(names_on(Backend::cuda), ElementsAre("prefix-doubling", "dc3", "pdss"));
 }
 
 TEST(SuffixArrayAlgorithms, NamesCanBeParsed) {
   for (const std::string_view name :
-       {"auto", "prefix-doubling", "induced", "dc3", "divsufsort", "reference"}) {
+       {"auto", "prefix-doubling", "induced", "dc3", "pdss", "divsufsort", "reference"}) {
     EXPECT_EQ(parse_algorithm(name).name, name);
   }
   const Error error = error_of([] { (void)parse_algorithm("skew"); });
   EXPECT_EQ(error.kind(), ErrorKind::usage);
   EXPECT_STREQ(error.what(),
                "suffix array algorithm: found \"skew\", expected auto, prefix-doubling, dc3, "
-               "divsufsort, induced or reference");
+               "divsufsort, induced, pdss or reference");
 }
 
 TEST(SuffixArrayAlgorithms, BaselinesAreNotOnTheGpu) {

@@ -5,9 +5,11 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <functional>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "apps/bench/cuda/sort_data.hpp"
@@ -25,24 +27,25 @@ namespace {
 
 /// Maximum length with counted transactions: counting slows the classics by up to several hundred
 /// times.
-constexpr std::uint64_t most_counted = std::uint64_t{1} << 20;
+constexpr std::uint64_t most_counted = std::uint64_t{1} << 24;
 
-/// Uniform keys on the device, generated before each sort and checked after it.
+/// Keys on the device, generated before each sort and checked after it.
 class ClassicsWork {
  public:
-  ClassicsWork(std::uint64_t n, std::uint64_t seed, cudaStream_t stream)
-      : keys_(n, stream), seed_(seed), stream_(stream) {
-    renew();
-    checksum_ = look().checksum;
-  }
+  ClassicsWork(std::uint64_t n, SortCase sort_case, std::uint64_t seed, cudaStream_t stream)
+      : keys_(n, stream), case_(std::move(sort_case)), seed_(seed), stream_(stream) {}
 
   [[nodiscard]] std::uint32_t* keys() { return keys_.data(); }
   [[nodiscard]] std::uint64_t size() const { return keys_.size(); }
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
 
-  void renew() {
-    fill_range(range(), parse_sort_case("uniform"), size(), KeyType::u32, 0, seed_, stream_);
-    check_cuda(cudaStreamSynchronize(stream_));
+  [[nodiscard]] const SortCase& sort_case() const { return case_; }
+
+  /// Generates the keys of a round.
+  void renew(int round = 0) {
+    fill_range(range(), case_, size(), KeyType::u32, 0, seed_ + static_cast<std::uint64_t>(round),
+               stream_);
+    checksum_ = look().checksum;
   }
 
   /// The error in the sorted keys; empty if there is none.
@@ -57,6 +60,7 @@ class ClassicsWork {
   [[nodiscard]] RangeCheck look() { return check_range(range(), KeyType::u32, 0, stream_); }
 
   DeviceBuffer<std::uint32_t> keys_;
+  SortCase case_;
   std::uint64_t seed_;
   cudaStream_t stream_;
   std::uint64_t checksum_ = 0;
@@ -65,6 +69,8 @@ class ClassicsWork {
 Row make_row(const ClassicsWork& work, std::string method) {
   Row row;
   row.case_name = fmt::format("2^{} keys", std::bit_width(work.size()) - 1);
+  if (work.sort_case().kind != SortCase::Kind::uniform)
+    row.case_name += ", " + work.sort_case().name;
   row.method = std::move(method);
   row.backend = "cuda";
   row.items = work.size();
@@ -80,7 +86,7 @@ Row time_sort(ClassicsWork& work, std::string method, int repetitions,
   try {
     EventPair timer;
     for (int round = 0; round <= repetitions; ++round) {
-      work.renew();
+      work.renew(round);
       const double seconds = timer.time(work.stream(), sort);
       if (round > 0) row.seconds.push_back(seconds);
       row.fault = work.fault();
@@ -126,7 +132,7 @@ Row classic_row(ClassicsWork& work, const papers::classics::Classic& classic, in
     classic.sort({work.keys(), work.size()}, {work.stream(), nullptr});
   });
   row.baseline = true;
-  if (row.agrees && work.size() <= most_counted)
+  if (row.agrees && work.size() <= most_counted && work.sort_case().kind == SortCase::Kind::uniform)
     row.transactions = count_transactions(work, classic);
   return row;
 }
@@ -145,13 +151,17 @@ Row cub_row(ClassicsWork& work, const char* method, InPlaceSort sort, int repeti
   return row;
 }
 
+std::string own_method(SortAlgorithm algorithm) {
+  return fmt::format("sortie {}", name(algorithm));
+}
+
 /// One of Sortie's chunk sorts on one device.
 Row sortie_row(ClassicsWork& work, const Context& context, const multisort::DeviceGroup& group,
                SortAlgorithm algorithm, int repetitions) {
   multisort::ChunkRequest request;
   request.chunks.push_back({work.keys(), nullptr, work.size(), group.ordinal(0)});
   request.options.algorithm = algorithm;
-  Row row = time_sort(work, fmt::format("sortie {}", name(algorithm)), repetitions,
+  Row row = time_sort(work, own_method(algorithm), repetitions,
                       [&] { multisort::chunk_sort(algorithm)(context, group, request); });
   if (row.agrees && algorithm == papers::bitonic) {
     const papers::bitonic_network::BitonicTile tile;
@@ -170,22 +180,32 @@ std::vector<Row> time_classics_on_cuda(const Context& context,
   quiet.report = nullptr;
   const DeviceScope scope(quiet);
   const multisort::DeviceGroup group({quiet.device});
+  const auto wanted = [&](std::string_view method) {
+    return options.methods.empty() ||
+           std::ranges::find(options.methods, method) != options.methods.end();
+  };
   std::vector<Row> all;
-  for (const std::uint64_t n : lengths) {
-    ClassicsWork work(n, options.seed, group.stream(0));
+  const auto measure_case = [&](std::uint64_t n, const SortCase& sort_case) {
+    ClassicsWork work(n, sort_case, options.seed, group.stream(0));
     std::vector<Row> rows;
-    rows.push_back(copy_row(work, options.repetitions));
+    if (wanted("memcpy")) rows.push_back(copy_row(work, options.repetitions));
     for (const papers::classics::Classic& classic : papers::classics::all())
-      if (n <= classic.most_items) rows.push_back(classic_row(work, classic, options.repetitions));
-    rows.push_back(cub_row(work, "cub merge", baselines::cub_merge_in_place, options.repetitions));
-    rows.push_back(cub_row(work, "cub radix", baselines::cub_radix_in_place, options.repetitions));
+      if (n <= classic.most_items && wanted(classic.name))
+        rows.push_back(classic_row(work, classic, options.repetitions));
+    using CubSort = std::pair<const char*, InPlaceSort>;
+    for (const auto& [method, sort] : {CubSort("cub merge", baselines::cub_merge_in_place),
+                                       CubSort("cub radix", baselines::cub_radix_in_place)})
+      if (wanted(method)) rows.push_back(cub_row(work, method, sort, options.repetitions));
     for (const SortAlgorithm algorithm :
          {papers::bitonic, SortAlgorithm::merge, SortAlgorithm::radix})
-      rows.push_back(sortie_row(work, quiet, group, algorithm, options.repetitions));
+      if (wanted(own_method(algorithm)))
+        rows.push_back(sortie_row(work, quiet, group, algorithm, options.repetitions));
     relate(rows);
     if (sink) sink(rows);
     std::move(rows.begin(), rows.end(), std::back_inserter(all));
-  }
+  };
+  for (const std::uint64_t n : lengths)
+    for (const std::string& name : options.cases) measure_case(n, parse_sort_case(name));
   return all;
 }
 

@@ -11,6 +11,7 @@ namespace sortie::bench {
 
 #define SORTIE_EXTERN_BINDINGS(kernel, threads) \
   extern template void add_bindings<Kernel::kernel, threads>(std::vector<CompiledBinding>&)
+SORTIE_EXTERN_BINDINGS(reg_sort, 1);
 SORTIE_EXTERN_BINDINGS(reg_sort, 2);
 SORTIE_EXTERN_BINDINGS(reg_sort, 4);
 SORTIE_EXTERN_BINDINGS(reg_sort, 8);
@@ -30,7 +31,7 @@ const std::vector<CompiledBinding>& compiled() {
     const auto add = [&]<Kernel Which, int... Threads>(std::integer_sequence<int, Threads...>) {
       (add_bindings<Which, Threads>(bindings), ...);
     };
-    add.template operator()<Kernel::reg_sort>(std::integer_sequence<int, 2, 4, 8, 16, 32>{});
+    add.template operator()<Kernel::reg_sort>(std::integer_sequence<int, 1, 2, 4, 8, 16, 32>{});
     add.template operator()<Kernel::smem_merge>(std::integer_sequence<int, 64, 128, 256, 512>{});
     return bindings;
   }();

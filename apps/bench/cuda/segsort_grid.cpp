@@ -4,7 +4,10 @@
 #include "apps/bench/cuda/segsort_workload.hpp"
 #include "apps/bench/timing.hpp"
 #include "baselines/segsort/cub.hpp"
+#include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
+#include "papers/ics17/sort_ics17.hpp"
+#include "sortie/device_buffer.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::bench {
@@ -24,6 +27,21 @@ double median_of(GridPoint& point, const std::string& method, const TimedSort& t
   return timed.agrees ? median(timed.seconds) : 0;
 }
 
+// The binning alone. Its result cannot be checked, but the sort's was.
+double time_binning(const SegsortWorkload& work) {
+  std::size_t bytes = 0;
+  check_cuda(segsort::ics17::bin_on_device(nullptr, bytes, work.request(), work.stream()));
+  DeviceBuffer<std::byte> temporary(bytes, work.stream());
+  EventPair timer;
+  std::vector<double> seconds(sortie_repetitions);
+  for (double& taken : seconds)
+    taken = timer.time(work.stream(), [&] {
+      check_cuda(
+          segsort::ics17::bin_on_device(temporary.data(), bytes, work.request(), work.stream()));
+    });
+  return median(std::move(seconds));
+}
+
 void measure_point(GridPoint& point, SegsortWorkload& work, SegsortPolicy policy) {
   work.set_segments({.kind = SegmentShape::Kind::power_law,
                      .exponent = point.exponent,
@@ -36,6 +54,10 @@ void measure_point(GridPoint& point, SegsortWorkload& work, SegsortPolicy policy
   point.cub_seconds =
       median_of(point, "cub segmented",
                 time_sort(work, baselines::cub_segmented_sort, {cub_repetitions, false}));
+  point.radix_seconds =
+      median_of(point, "radix segment+key",
+                time_sort(work, baselines::cub_radix_by_segment, {cub_repetitions, false}));
+  if (policy == SegsortPolicy::ics17) point.binning_seconds = time_binning(work);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "sortie/device_buffer.hpp"
 #include "sortie/device_suffix_array.hpp"
 #include "sortie/error.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::bench {
 namespace {
@@ -55,6 +56,18 @@ class ResidentText {
     suffixes_ = build_by<Pos>(algorithm_, context_, text());
     wait();
   }
+  /// One more construction, which waits after each phase.
+  PhaseSeconds run_phases() {
+    RunReport report;
+    DeviceContext reported = context_;
+    reported.report = &report;
+    suffixes_ = build_by<Pos>(algorithm_, reported, text());
+    wait();
+    PhaseSeconds phases;
+    for (const RunReport::Phase& phase : report.phases())
+      phases.emplace_back(phase.name, phase.seconds);
+    return phases;
+  }
   void check() const {
     suffix_array::cuda::check_on_device<Pos>(
         context_, text(), std::span<const Pos>(suffixes_.data(), suffixes_.size()),
@@ -91,6 +104,7 @@ std::vector<Row> suffix_array_on_device(const Context& context, const suffix_arr
       resident->check();
       return true;
     };
+    if (!row.algorithm.is_own) method.run_phases = [resident] { return resident->run_phases(); };
     methods.push_back(std::move(method));
   }
   return measure(std::move(methods), repetitions);

@@ -107,6 +107,8 @@ std::string grid_json(std::span<const GridPoint> points) {
                     {"segments", point.segments},
                     {"sortie_seconds", point.sortie_seconds},
                     {"cub_seconds", point.cub_seconds},
+                    {"radix_seconds", point.radix_seconds},
+                    {"binning_seconds", point.binning_seconds},
                     {"speedup", point.speedup()},
                     {"agrees", point.agrees},
                     {"fault", point.fault},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "apps/bench/bench.hpp"
@@ -11,22 +12,27 @@
 namespace sortie::bench {
 
 struct ClassicsOptions {
-  /// Lengths are 2^10, 2^12, ... and the largest power of two up to this.
+  /// Lengths are the powers 2^10, 2^12, ... from `least_items` on, and the largest power of two up to
+  /// `most_items`.
+  std::uint64_t least_items = std::uint64_t{1} << 10;
   std::uint64_t most_items = std::uint64_t{1} << 28;
   int repetitions = 5;
   std::uint64_t seed = 1;
+  std::vector<std::string> cases = {"uniform"};  ///< as parse_sort_case() takes them
+  std::vector<std::string> methods = {};         ///< only rows of these methods; empty: all
 };
 
 /// The array lengths of the cases.
 [[nodiscard]] std::vector<std::uint64_t> classics_lengths(const ClassicsOptions& options);
 
-/// Measures uniform u32 keys on the context's CUDA device: one case per length, one row per method.
+/// Measures u32 keys on the context's CUDA device: for each length and distribution a case with one
+/// row per method. Every repetition sorts other keys.
 /// The methods are a copy of the keys (`limit`), the classics and CUB's radix and merge sort
 /// (`baseline`), and Sortie's sorts for one GPU. A classic is omitted at lengths where it would
 /// take too long. Every result is checked on the GPU: order, and a checksum of the keys. Memory
-/// transactions of the classics are counted up to 2^20 keys; those of the bitonic network at any
-/// length, since they depend only on the length.
-/// \throws Error (usage) fewer than 2^10 items; (unavailable) the host backend, no CUDA
+/// transactions of the classics are counted for uniform keys up to 2^24; those of the bitonic network
+/// at any length, since they depend only on the length.
+/// \throws Error (usage) fewer than 2^10 items, an unknown case; (unavailable) the host backend, no CUDA
 std::vector<Row> time_classics(const Context& context, const ClassicsOptions& options,
                                const RowSink& sink);
 

@@ -114,7 +114,8 @@ std::vector<Command> add_bench_commands(CLI::App& program) {
   return {add_bench_segsort_command(*parser), add_bench_sort_command(*parser),
           add_bench_tune_command(*parser),    add_spgemm(*parser),
           add_suffix_array(*parser),          add_bench_query_command(*parser),
-          add_bench_ranks_command(*parser),   add_bench_device_sort_command(*parser)};
+          add_bench_ranks_command(*parser),   add_bench_device_sort_command(*parser),
+          add_bench_links_command(*parser)};
 }
 
 }  // namespace sortie::cli

@@ -19,6 +19,7 @@ constexpr const char* items_on_cuda = "256M";
 
 struct SortBenchCommand : BenchOptions {
   std::string items;  ///< empty: the default of the backend
+  std::string from = "1K";
   std::string type = "u32";
   std::string values = "none";
   std::vector<int> devices;
@@ -33,8 +34,11 @@ struct SortBenchCommand : BenchOptions {
 void run_classics(Job& job, const SortBenchCommand& command) {
   bench::ClassicsOptions options;
   options.most_items = parse_bytes(command.items.empty() ? items_on_cuda : command.items);
+  options.least_items = parse_bytes(command.from);
   options.repetitions = command.common.repeat;
   options.seed = command.common.seed;
+  if (!command.cases.empty()) options.cases = command.cases;
+  options.methods = command.algorithms;
   finish_bench(job, command,
                bench::time_classics(job.context(), options, table_printer(job, command)));
 }
@@ -103,9 +107,13 @@ Command add_bench_sort_command(CLI::App& bench_parser) {
   parser->add_flag("--without-cub", options->without_cub, "On CUDA: do not measure CUB");
   CLI::Option* const classics = parser->add_flag(
       "--classics", options->classics,
-      "On CUDA: measure the classic algorithms instead, on u32 keys, for lengths up to --items");
-  for (const char* const other : {"--type", "--values", "--gpus", "--algorithm", "--case",
-                                  "--transport", "--host-to-host", "--without-cub"})
+      "On CUDA: measure the classic algorithms instead, on u32 keys, for lengths up to --items "
+      "and each --case (default: uniform); --algorithm names rows, e.g. quicksort");
+  parser->add_option("--from", options->from, "With --classics: the shortest length")
+      ->capture_default_str()
+      ->needs(classics);
+  for (const char* const other :
+       {"--type", "--values", "--gpus", "--transport", "--host-to-host", "--without-cub"})
     classics->excludes(parser->get_option(other));
   add_bench_options(*parser, *options);
   return make_command(parser, options, run);

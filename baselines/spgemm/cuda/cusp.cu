@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "baselines/spgemm/cuda/cusp_for_cuda13.cuh"  // before CUSP
+
 #include <cusp/csr_matrix.h>
 #include <cusp/multiply.h>
 #include <thrust/copy.h>

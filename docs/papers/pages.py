@@ -1,0 +1,720 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Measures the figures of the papers, and writes the generated parts of the pages in this folder.
+
+    pages.py                              rewrite the tables and the pictures
+    pages.py --check                      change nothing; exit with 1 when one is out of date
+    pages.py --measure BENCH [PAGE ...]   first run BENCH for these pages (default: all) and keep
+                                          the reports in docs/results/papers; BENCH is build/bin/sortie-bench
+    pages.py --commands BENCH             print the command lines of --measure
+
+A page has its generated parts between `<!-- NAME -->` and `<!-- end -->`. Needs the standard library of
+Python 3.9 only. The same reports give the same bytes.
+"""
+
+import csv
+import json
+import lzma
+import math
+import pathlib
+import re
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+RESULTS = FOLDER.parent / "results" / "papers"
+sys.path.insert(0, str(FOLDER.parent / "figures"))
+from performance import Picture, geometric_mean, number, table  # noqa: E402
+
+LENGTHS = " ".join(f"--case 'length {2 ** e}'" for e in range(15))
+SORTS = "uniform normal zipf:0.5 zipf:1.5 sorted nearly reverse equal entropy:8 entropy:10 entropy:26"
+WEBS = "gen:web:1M:3154K:71M:500:40:0.85 gen:web:916428:5105K:60300K:32:200:0.8 gen:er:1M:4"
+TANASIC = "--algorithm tanasic --values u32 --case uniform --repeat 3 --without-cub"
+EXPONENTS = (20, 24, 28)
+# Arguments of sortie-bench by page and report.
+RUNS = {
+    "hou-2017": {
+        "hou-kernels": "bench tune --paper --items 32M --repeat 3",
+        "hou-lengths": f"bench segsort --policy tuned --policy ics17 --items 128M --repeat 3 {LENGTHS}",
+        "hou-grid": "bench segsort --grid --policy ics17 --items 8M",
+        "hou-suffix-arrays": "bench suffix-array gen:dna:16M gen:dna:64M gen:dna:128M gen:repeats:16M gen:repeats:64M "
+                             "gen:fibonacci:16M --algorithm prefix-doubling dc3 pdss --repeat 3",
+    },
+    "tanasic-2013": {
+        "tanasic-links": "bench links --gpus 2 --repeat 5",
+        **{f"tanasic-f32-{e}": f"bench sort --type f32 --items {2 ** e} --gpus 1 2 4 {TANASIC}" for e in EXPONENTS},
+        "tanasic-f64-28": f"bench sort --type f64 --items {2 ** 28} --gpus 1 2 4 {TANASIC}",
+        "tanasic-host-28": f"bench sort --type f32 --items {2 ** 28} --gpus 4 --host-to-host {TANASIC}",
+    },
+    "ilic-2022": {"ilic-cases": f"bench sort --items 1G --gpus 2 --algorithm rmg tanasic --case {SORTS} --repeat 3 --without-cub"},
+    "capannini-2011": {
+        "capannini-distributions": "bench sort --classics --from 1M --items 64M --repeat 20 --case uniform normal zipf equal "
+                                   "--algorithm 'sortie bitonic' quicksort 'tiled radix'",
+    },
+    "garland-survey": {
+        "garland-classics": "bench sort --classics --items 256M --repeat 3",
+        "garland-quadratic": "bench sort --classics --from 16K --items 16K --repeat 3 --case sorted reverse nearly few zipf equal",
+        "garland-distributions": "bench sort --classics --from 1M --items 1M --repeat 3 --case sorted reverse nearly few zipf equal",
+    },
+    "cusp": {"cusp-products": f"bench spgemm {WEBS} --algorithm cusp esc essc fused cusparse --check-by row-wise --repeat 7"},
+}
+# Reports of earlier runs, in the other folders of docs/results.
+EARLIER = {"sort-merge-u32": "sort", "sort-u32-4e9": "sort"}
+
+
+# ---- reports ------------------------------------------------------------------------------------
+
+def report(name, cache={}):
+    if name not in cache:
+        path = (RESULTS.parent / EARLIER[name] if name in EARLIER else RESULTS) / f"{name}.json.xz"
+        cache[name] = json.loads(lzma.open(path, "rt", encoding="utf-8").read()) if path.exists() else None
+    return cache[name]
+
+
+def rows_of(name):
+    """{case: {method: row}} of a report, right results only."""
+    cases = {}
+    for row in (report(name) or {"rows": []})["rows"]:
+        if row["agrees"] and not row["failure"]:
+            cases.setdefault(row["case"].removesuffix(" on the device"), {})[row["method"]] = row
+    return cases
+
+
+def measured_by(names):
+    """Which GPU and commit the reports are from."""
+    found = sorted({f"{r['gpu']['name']}, commit {r['commit']}" for n in names if (r := report(n))})
+    return [f"Measured on: {'; '.join(found)}." if found else "Not measured yet."]
+
+
+def milliseconds(row):
+    return 1e3 * row["median_seconds"]
+
+
+def verdict(holds):
+    return "" if holds is None else "yes" if holds else "no"
+
+
+def claims(lines):
+    """Lines of (claim, printed, here, whether it holds)."""
+    return table(["claim", "printed", "here", "held"], [[c, p, h, verdict(v)] for c, p, h, v in lines])
+
+
+# ---- pictures -----------------------------------------------------------------------------------
+
+STYLES = [("own", "circle"), ("a", "up"), ("b", "square"), ("c", "diamond"), ("d", "down"), ("e", "circle"), ("copy", "cross")]
+
+
+def chart(title, x_label, y_label, series, log_y=True):
+    """Lines of {label: [(x, y), ...]} over a binary logarithm of x."""
+    picture = Picture(820, 440, title)
+    left, right, top, bottom = 70, 800, 62 + 20 * ((len(series) + 3) // 4), 390
+    points = [p for line in series.values() for p in line]
+    x_ends = [math.log2(f(x for x, _ in points)) for f in (min, max)]
+    low, high = (f(y for _, y in points) for f in (min, max))
+    if log_y:
+        y_ends = (math.floor(math.log10(low)), math.ceil(math.log10(high)))
+        ticks = [10.0 ** e * k for e in range(y_ends[0], y_ends[1] + 1) for k in (1, 2, 5)]
+        ticks = [t for t in ticks if low * 0.8 <= t <= high * 1.25]
+        y_ends = (math.log10(low * 0.8), math.log10(high * 1.25))
+    else:
+        step = 10 ** math.floor(math.log10(high)) / 2
+        y_ends = (0, high * 1.05)
+        ticks = [step * k for k in range(int(high / step) + 1)]
+    x_of = lambda x: left + (right - left) * (math.log2(x) - x_ends[0]) / max(x_ends[1] - x_ends[0], 1)
+    y_of = lambda y: bottom - (bottom - top) * ((math.log10(y) if log_y else y) - y_ends[0]) / (y_ends[1] - y_ends[0])
+    picture.text(16, 28, title, size=15, weight="bold")
+    for tick in ticks:
+        picture.line(left, y_of(tick), right, y_of(tick))
+        picture.text(left - 8, y_of(tick) + 4, f"{tick:g}", "end", 11)
+    for power in range(math.ceil(x_ends[0]), int(x_ends[1]) + 1, max(1, round((x_ends[1] - x_ends[0]) / 10))):
+        picture.text(x_of(2 ** power), bottom + 18, str(2 ** power) if power < 14 else f"2^{power}", "middle", 11)
+    picture.line(left, bottom, right, bottom, "axis")
+    picture.text((left + right) / 2, bottom + 40, x_label, "middle")
+    picture.add(f"<text class=\"ink\" font-size=\"12\" text-anchor=\"middle\" transform=\"translate(18 "
+                f"{(top + bottom) / 2}) rotate(-90)\">{y_label}</text>")
+    for i, (label, line) in enumerate(series.items()):
+        name, shape = STYLES[i % len(STYLES)]
+        dashed = i >= len(STYLES)
+        xy = [(x_of(x), y_of(y)) for x, y in sorted(line)]
+        picture.curve(xy, name, dashed)
+        for x, y in xy:
+            picture.mark(x, y, name, shape, 3.4)
+        picture.legend(left + 182 * (i % 4), 50 + 20 * (i // 4), [(label, name, shape, dashed)], 0)
+    return picture.svg()
+
+
+def stacked(title, note, bars):
+    """A horizontal bar for each of {label: {part: value}}, as shares of its sum."""
+    parts = list(dict.fromkeys(part for values in bars.values() for part in values))
+    picture = Picture(820, 92 + 26 * len(bars) + 20 * ((len(parts) + 3) // 4), title)
+    picture.text(16, 28, title, size=15, weight="bold")
+    picture.text(16, 48, note, size=11.5, name="soft")
+    for i, part in enumerate(parts):
+        picture.legend(16 + 196 * (i % 4), 72 + 20 * (i // 4), [(part, STYLES[i % len(STYLES)][0], "square", False)], 0)
+    y = 66 + 20 * ((len(parts) + 3) // 4)
+    for label, values in bars.items():
+        picture.text(190, y + 15, label, "end", 11.5)
+        x, whole = 200.0, sum(values.values())
+        for i, part in enumerate(parts):
+            width = 590 * values.get(part, 0) / whole
+            picture.bar(x, y, width, 18, STYLES[i % len(STYLES)][0])
+            if width > 34:
+                picture.text(x + width / 2, y + 14, f"{100 * values[part] / whole:.0f} %", "middle", 11)
+            x += width
+        y += 26
+    return picture.svg()
+
+
+# ---- Hou et al. 2017 ----------------------------------------------------------------------------
+
+def right(times):
+    return [t for t in times if t["agrees"] and not t["failure"] and t["rate"]]
+
+
+def best_bindings(kernel):
+    """{length: {binding: best rate}}"""
+    lengths = {}
+    for time in right(report("hou-kernels")["tune"]["paper"][kernel]):
+        binding = (time["threads"], time["items"])
+        of = lengths.setdefault(time["length"], {})
+        of[binding] = max(of.get(binding, 0), time["rate"])
+    return lengths
+
+
+# (threads, items) of the bins of papers/ics17/policy.cuh.
+BINS = {2: (1, 2), 4: (2, 2), 8: (4, 2), 16: (4, 4), 32: (8, 4), 64: (16, 4), 128: (16, 8), 256: (32, 8), 512: (32, 16),
+        1024: (128, 8), 2048: (256, 8)}
+
+
+def hou_bindings(kernel):
+    lines = []
+    for length, rates in sorted(best_bindings(kernel).items()):
+        best, worst = max(rates, key=rates.get), min(rates, key=rates.get)
+        bin_of = BINS.get(length) if BINS.get(length) in rates else None
+        lines.append([str(length), f"{best[0]}:{best[1]}", number(rates[best]), f"{worst[0]}:{worst[1]}", number(rates[worst]),
+                      f"{rates[best] / rates[worst]:.2f}", f"{bin_of[0]}:{bin_of[1]}" if bin_of else "",
+                      f"{rates[bin_of] / rates[best]:.2f}" if bin_of else ""])
+    return table(["segment", "fastest, threads:pairs", "10^9 pairs/s", "slowest", "10^9 pairs/s", "ratio", "bin of `ics17`", "its rate / fastest"], lines)
+
+
+def hou_lengths():
+    points = {}
+    for case, rows in rows_of("hou-lengths").items():
+        for method, row in rows.items():
+            points.setdefault(LABELS.get(method, method), []).append((int(case.split()[1]), row["rate"]))
+    return points
+
+
+LABELS = {"memcpy": "copy of the same bytes", "sortie ics17": "the paper's policy, ics17", "sortie": "Sortie's policy",
+          "cub segmented": "CUB segmented sort", "radix segment+key": "radix by (segment, key)"}
+
+
+def grid():
+    return [p for p in report("hou-grid")["grid"]["points"] if p["agrees"] and not p["failure"]]
+
+
+def grid_speedups(peer):
+    return [p[peer] / p["sortie_seconds"] for p in grid() if p[peer] > 0]
+
+
+def hou_grid_table():
+    points = grid()
+    exponents = [0.1, 0.4, 0.7, 1.0, 1.3, 1.6]
+    lines = []
+    for longest in (50, 250, 500, 1000, 1500, 2000):
+        line = [str(longest)]
+        for exponent in exponents:
+            p = next((p for p in points if abs(p["exponent"] - exponent) < 0.01 and p["longest"] == longest), None)
+            line.append(f"{p['cub_seconds'] / p['sortie_seconds']:.1f} / {p['radix_seconds'] / p['sortie_seconds']:.1f}"
+                        if p else "")
+        lines.append(line)
+    return table(["longest segment", *(f"a = {e}" for e in exponents)], lines)
+
+
+def suffix_array_rates():
+    return {case: {m: r["rate"] for m, r in rows.items()} for case, rows in rows_of("hou-suffix-arrays").items()}
+
+
+def hou_suffix_arrays():
+    lines = []
+    for case, rows in rows_of("hou-suffix-arrays").items():
+        lines.append([case, *(number(rows[m]["rate"]) for m in ("dc3", "pdss", "prefix-doubling")),
+                      f"{rows['pdss']['rate'] / rows['dc3']['rate']:.2f}"])
+    return table(["text", "`dc3`, 10^6 symbols/s", "`pdss`", "Sortie's own", "`pdss` / `dc3`"], lines)
+
+
+def segmented_sort_share():
+    phases = rows_of("hou-suffix-arrays")["gen:dna:64M"]["pdss"]["phase_seconds"]
+    return phases["segmented sort"] / phases["pdss"]
+
+
+def hou_claims():
+    lengths = {label: dict(line) for label, line in hou_lengths().items()}
+    own, cub = lengths["the paper's policy, ics17"], lengths["CUB segmented sort"]
+    radix = lengths["radix by (segment, key)"]
+    mean = lambda peer, chosen: statistics.mean(own[n] / peer[n] for n in chosen if n in peer)
+    short = [n for n in own if n < 512]
+    rest = [n for n in own if n >= 512]
+    reg = best_bindings("reg_sort")
+    smem = best_bindings("smem_merge")
+    spread = {n: max(r.values()) / min(r.values()) for n, r in reg.items() if len(r) > 1}
+    times = right(report("hou-kernels")["tune"]["paper"]["reg_sort"])
+    gain = lambda chosen: geometric_mean(
+        t["rate"] / o["rate"] for t in times if t["write"] == "striped" and chosen(t["items"]) for o in times
+        if o["write"] == "original" and all(o[k] == t[k] for k in ("threads", "items", "block_threads")))
+    blocks = {b: geometric_mean(t["rate"] for t in times if t["block_threads"] == b) for b in (64, 128, 256, 512)}
+    best_1024 = max(smem[1024], key=smem[1024].get)
+    binning = [p["binning_seconds"] / p["sortie_seconds"] for p in grid()]
+    sa = suffix_array_rates()
+    sa_ratio = [r["pdss"] / r["dc3"] for c, r in sa.items() if "dna" in c]
+    return claims([
+        ("the best data-thread binding differs (Fig. 9): segments of 16 pairs, fastest / slowest", "1.30 K80, about 1 Titan X",
+         f"{spread[16]:.2f}", spread[16] > 1.05),
+        ("one binding does not serve all lengths: greatest fastest / slowest", "", f"{max(spread.values()):.1f}", max(spread.values()) > 1.5),
+        ("striped writes pay off from more than 4 pairs a thread: gain at 8 and 16, at 1 to 4", "", f"{gain(lambda i: i >= 8):.2f}, {gain(lambda i: i <= 4):.2f}",
+         gain(lambda i: i >= 8) > 1.05),
+        ("blocks of 128 or 256 threads are best", "128, 256", f"{max(blocks, key=blocks.get)}", max(blocks, key=blocks.get) in (128, 256)),
+        ("segments of 1024 merge best with 8 warps, 4 pairs a thread (Fig. 10)", "8 x 4", f"{best_1024[0] // 32} x {best_1024[1]}", best_1024 == (256, 4)),
+        ("short segments (Fig. 11): mean times cusort-seg (radix by segment and key)", "13.4 K80, 15.5 Titan X", f"{mean(radix, short):.1f}", mean(radix, short) > 5),
+        ("short segments: mean times CUB's segmented sort", "211 K80, 30.4 Titan X", f"{mean(cub, short):.1f}", mean(cub, short) > 3),
+        ("longer segments: mean times cusort-seg", "5.6 K80, 10.0 Titan X", f"{mean(radix, rest):.1f}", mean(radix, rest) > 2),
+        ("longer segments: mean times CUB's segmented sort", "3.7 K80, 3.2 Titan X", f"{mean(cub, rest):.1f}", mean(cub, rest) > 1.5),
+        ("power laws (Fig. 12), CUB: at most", "63.3 K80, 86.1 Titan X", f"{max(grid_speedups('cub_seconds')):.1f}", max(grid_speedups('cub_seconds')) > 10),
+        ("power laws, CUB: at least", "1.9", f"{min(grid_speedups('cub_seconds')):.2f}", min(grid_speedups('cub_seconds')) >= 1),
+        ("power laws, cusort-seg: at most", "12.5 K80, 16.5 Titan X", f"{max(grid_speedups('radix_seconds')):.1f}", max(grid_speedups('radix_seconds')) > 5),
+        ("binning takes a small share of the time", "5.9 % K80, 3.4 % Titan X", f"{100 * statistics.mean(binning):.1f} %", statistics.mean(binning) < 0.1),
+        ("prefix doubling over segmented sort beats DC3 on DNA (Fig. 13)", "up to 2.2 K80, 2.6 Titan X", f"{min(sa_ratio):.1f} to {max(sa_ratio):.1f}", min(sa_ratio) > 1),
+        ("segmented sort dominates the construction, 64 M of DNA", "30 to 60 %", f"{100 * segmented_sort_share():.0f} %", segmented_sort_share() > 0.3),
+    ])
+
+
+# ---- Tanasic et al. 2013 ------------------------------------------------------------------------
+
+def tanasic_row(name, devices, of="tanasic"):
+    rows = rows_of(name).get("uniform", {})
+    plural = "device" if devices == 1 else "devices"
+    return next((r for m, r in rows.items() if m.startswith(f"{of}, {devices} {plural}")), None)
+
+
+def stage_parts(row):
+    """{part: seconds} of a sort, as in the paper's Fig. 9."""
+    names = {"local sort": "single-GPU sort"}
+    parts = {}
+    stages = [n for n in row["phase_seconds"] if n.startswith("stage ")]
+    last = max((int(n.split()[1].rstrip(":")) for n in stages), default=1)
+    for name, seconds in row["phase_seconds"].items():
+        if name in names:
+            parts[names[name]] = parts.get(names[name], 0) + seconds
+        elif name.startswith("stage "):
+            stage, step = int(name.split()[1].rstrip(":")), name.split(": ")[1]
+            place = "initial" if stage == 1 else "final" if stage == last else "global"
+            parts[f"{place} {step}"] = parts.get(f"{place} {step}", 0) + seconds
+    return parts
+
+
+def drawn_parts(row):
+    """stage_parts() with all pivots as one part, and the final swap and merge as another."""
+    parts = {}
+    for name, seconds in stage_parts(row).items():
+        drawn = "pivots" if name.endswith("pivot") else "final swap and merge" if name.startswith("final") else name
+        parts[drawn] = parts.get(drawn, 0) + seconds
+    return parts
+
+
+def tanasic_breakdown():
+    bars = {}
+    for devices in (2, 4):
+        for e in EXPONENTS:
+            if row := tanasic_row(f"tanasic-f32-{e}", devices):
+                bars[f"2^{e} f32, {devices} devices"] = drawn_parts(row)
+    for devices in (2, 4):
+        if row := tanasic_row("tanasic-f64-28", devices):
+            bars[f"2^28 f64, {devices} devices"] = drawn_parts(row)
+    return bars
+
+
+def tanasic_times():
+    lines = []
+    names = [f"tanasic-f32-{e}" for e in EXPONENTS] + ["tanasic-f64-28"]
+    for name in names:
+        row = {d: tanasic_row(name, d) for d in (1, 2, 4)}
+        if not row[1]:
+            continue
+        lines.append([name.removeprefix("tanasic-"), *(number(milliseconds(row[d])) if row[d] else "" for d in (1, 2, 4)),
+                      number(row[1]["rate"]), f"{row[1]['median_seconds'] / row[2]['median_seconds']:.2f}"])
+    return table(["records", "1 device, ms", "2 devices, ms", "4 devices, ms", "1 device, 10^9 records/s", "1 / 2 devices"], lines)
+
+
+def tanasic_links():
+    lines = []
+    for case, rows in rows_of("tanasic-links").items():
+        lines.append([case, number(rows["direct"]["rate"]), number(rows["staged"]["rate"]) if "staged" in rows else ""])
+    return table(["copies", "direct, GB/s", "staged, GB/s"], lines)
+
+
+def tanasic_host():
+    row = tanasic_row("tanasic-host-28", 4)
+    return [] if not row else table(["phase", "ms"], [[n, number(1e3 * s)] for n, s in row["phase_seconds"].items()])
+
+
+def tanasic_claims():
+    two, one, four = (tanasic_row("sort-merge-u32", d) for d in (2, 1, 4))
+    f32, f64 = tanasic_row("tanasic-f32-28", 4), tanasic_row("tanasic-f64-28", 4)
+    time = lambda row: row["median_seconds"]
+    lines = [("two GPUs sort faster than one (Fig. 7; 2 * 10^9 u32 on two H200)", "1.9", f"{time(one) / time(two):.2f}", time(one) > 1.5 * time(two)),
+             ("four GPUs sort faster than two (four H200): to one", "3.3", f"{time(one) / time(four):.2f}", time(four) < time(two)),
+             ("two GPUs: swap and merge take a small part (Fig. 9; two H200)", "7 to 13 %",
+              f"{100 * two['phase_seconds']['stages'] / time(two):.0f} %", two["phase_seconds"]["stages"] / time(two) < 0.2)]
+    if small := tanasic_row("tanasic-f32-28", 2):
+        parts = stage_parts(small)
+        share = parts["initial pivot"] / sum(parts.values())
+        lines.append(("two devices: the pivot is insignificant", "0.01 %", f"{100 * share:.2f} %", share < 0.02))
+    if f32 and f64:
+        parts = stage_parts(f32)
+        whole = sum(parts.values())
+        ratio = f32["median_seconds"] / f64["median_seconds"]
+        lines += [("four devices: the single-GPU sort dominates (Fig. 9)", "60 to 70 %", f"{100 * parts['single-GPU sort'] / whole:.0f} %", parts["single-GPU sort"] / whole > 0.5),
+                  ("four devices: the swap dominates the global stage", "80 %", f"{100 * parts['global swap'] / (parts['global swap'] + parts['global merge'] + parts['global pivot']):.0f} %",
+                   parts["global swap"] > parts["global merge"]),
+                  ("64-bit keys: rate over that of 32-bit keys", "79 to 85 %", f"{100 * ratio:.0f} %", 0.6 < ratio < 0.95)]
+    links = rows_of("tanasic-links")
+    pair = links.get("device 0 and device 1, both ways")
+    host = links.get("host to device 0")
+    if pair and "staged" in pair:
+        lines.append(("copies between GPUs are the slower, the more the host has to do with them (Fig. 2): direct, staged, GB/s",
+                      "", f"{pair['direct']['rate']:.0f}, {pair['staged']['rate']:.0f}", pair["direct"]["rate"] > pair["staged"]["rate"]))
+        lines.append(("staged copies reach less than the host link both ways: staged, 2 x host to device",
+                      "", f"{pair['staged']['rate']:.0f}, {2 * host['direct']['rate']:.0f}", pair["staged"]["rate"] < 2 * host["direct"]["rate"]))
+    row = tanasic_row("tanasic-host-28", 4)
+    if row:
+        copies = sum(s for n, s in row["phase_seconds"].items() if "copy" in n or "host" in n)
+        if copies:
+            share = copies / sum(s for n, s in row["phase_seconds"].items() if not n.startswith("stage "))
+            lines.append(("copies from and to the host take a part of the whole (Fig. 8)", "17 to 32 %", f"{100 * share:.0f} %", share < 0.4))
+    return claims(lines)
+
+
+# ---- Ilic 2022 ----------------------------------------------------------------------------------
+
+ILIC = {"equal": "-30 %", "sorted": "-12 %", "nearly": "-12 %", "normal": "within 1 %", "reverse": "+11 %", "zipf:1.5": "+26 %",
+        "entropy:26": "up to +18 %", "entropy:10": "up to +18 %"}
+
+
+def ilic_table():
+    cases = rows_of("ilic-cases")
+    method = {a: next((m for m in cases["uniform"] if m.startswith(a + ",")), None) for a in ("rmg", "tanasic")}
+    uniform = cases["uniform"]
+    lines = []
+    for case, rows in cases.items():
+        own = rows[method["rmg"]]
+        phases = own["phase_seconds"]
+        change = own["median_seconds"] / uniform[method["rmg"]]["median_seconds"] - 1
+        lines.append([case, number(milliseconds(own)), f"{100 * change:+.0f} %", ILIC.get(case, ""),
+                      *(number(1e3 * phases.get(p, 0)) for p in ("partition", "exchange", "local sort")),
+                      number(milliseconds(rows[method["tanasic"]]))])
+    return table(["keys", "`rmg`, ms", "to uniform", "printed (2 V100)", "partition", "exchange", "bucket sort", "`tanasic`, ms"], lines)
+
+
+def ilic_claims():
+    cases = rows_of("ilic-cases")
+    if "uniform" not in cases:
+        return ["Not measured yet."]
+    time = lambda case, a: next(r["median_seconds"] for m, r in cases[case].items() if m.startswith(a + ","))
+    ratio = {c: time(c, "tanasic") / time(c, "rmg") for c in cases}
+    change = {c: time(c, "rmg") / time("uniform", "rmg") - 1 for c in cases}
+    lines = [("faster than the merge sort over two GPUs, uniform keys", "1.11 V100 x 2, 1.03 A100 x 2", f"{ratio['uniform']:.2f}", ratio["uniform"] > 1),
+             ("on the worst distributions it is slower than the merge sort", "0.87", f"{min(ratio.values()):.2f} ({min(ratio, key=ratio.get)})", min(ratio.values()) < 1),
+             ("equal keys are the fastest", "-30 %", f"{100 * change['equal']:+.0f} %", change["equal"] == min(change.values())),
+             ("sorted and nearly sorted keys need no exchange and are faster", "-12 %", f"{100 * change['sorted']:+.0f} %, {100 * change['nearly']:+.0f} %", max(change["sorted"], change["nearly"]) < 0),
+             ("reverse keys exchange everything and are slower", "+11 %", f"{100 * change['reverse']:+.0f} %", change["reverse"] > 0),
+             ("normal keys are as fast as uniform ones", "within 1 %", f"{100 * change['normal']:+.0f} %", abs(change["normal"]) < 0.05),
+             ("zipf of exponent 1.5 is slower", "+26 %", f"{100 * change['zipf:1.5']:+.0f} %", change["zipf:1.5"] > 0.05)]
+    real = rows_of("sort-u32-4e9")["uniform"]
+    gain = [real["cub radix, 1 GPU"]["median_seconds"] / real[f"rmg, {d} devices"]["median_seconds"] for d in (2, 4)]
+    lines.append(("two and four GPUs beat one (4 * 10^9 u32 in the memory of H200s; the thesis includes the host copies)", "1.9, 3.2 A100",
+                  f"{gain[0]:.2f}, {gain[1]:.2f}", min(gain) > 1))
+    return claims(lines)
+
+
+# ---- Capannini et al. 2011 ----------------------------------------------------------------------
+
+def bsn_transactions(n, k, sigma):
+    """Section 6.1: the partitions that cover the network, each read and written once."""
+    log_n, log_s, step = math.log2(n), int(math.log2(sigma)), int(math.log2(sigma / k))
+    passes = 1 + sum(math.ceil((s - log_s) / step) + 1 for s in range(log_s + 1, int(log_n) + 1))
+    return 2 * n / k * passes
+
+
+def quicksort_transactions(n, k):
+    return math.log2(n) * (n / k + 2 + 4 * n / k ** 2 + n / k + n)
+
+
+def radix_transactions(n, b=4, h=1024):
+    return 32 / b * n / h * 2 ** b
+
+
+COUNTERS = ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared", "smsp__sass_branch_targets_threads_divergent")
+PRINTED_COUNTERS = {"2^20": {"bitonic": (34350, 0), "quicksort": (123437, 272904), "radix": (132652, 29399)}}
+PRINTED_TRANSACTIONS = {20: (796800, 4446802, 965791), 22: (4119680, 18438423, 3862644), 24: (20223360, 85843422, 15447561)}
+
+
+def counted(case, method):
+    return rows_of("garland-classics").get(case, {}).get(method, {}).get("transactions", 0)
+
+
+def capannini_table():
+    lines = []
+    for e in (16, 18, 20, 22, 24):
+        n = 2 ** e
+        counts = [counted(f"2^{e} keys", m) for m in ("sortie bitonic", "quicksort", "tiled radix")]
+        formulas = [bsn_transactions(n, 32, 2 ** 14), quicksort_transactions(n, 32), radix_transactions(n)]
+        printed = PRINTED_TRANSACTIONS.get(e, ("", "", ""))
+        lines.append([f"2^{e}", *(f"{p:,} / {f:,.0f} / {c:,}" if p else f"- / {f:,.0f} / {c:,}" for p, f, c in zip(printed, formulas, counts))])
+    return table(["keys", "bitonic", "quicksort", "radix"], lines)
+
+
+def capannini_counters():
+    lines = []
+    for size, methods in PRINTED_COUNTERS.items():
+        for method, printed in methods.items():
+            here = (report("capannini-counters") or {}).get(size, {}).get(method, {})
+            cells = (f"{here[m]:,.0f}" if m in here else "not counted" for m in COUNTERS)
+            lines.append([f"{size}, {method}", *(f"{p:,} / {c}" for p, c in zip(printed, cells))])
+    return table(["keys", "bank conflicts: printed / here", "divergent branches: printed / here"], lines)
+
+
+def capannini_formulas():
+    sizes = [2 ** e for e in range(20, 33)]
+    return chart("Fig. 6: memory transactions by the formulas of section 6.1, k = 32, 2^14 keys on chip", "keys", "transactions",
+                 {"bitonic": [(n, bsn_transactions(n, 32, 2 ** 14)) for n in sizes],
+                  "quicksort": [(n, quicksort_transactions(n, 32)) for n in sizes],
+                  "bitonic, k = 16, 2^12 keys": [(n, bsn_transactions(n, 16, 2 ** 12)) for n in sizes],
+                  "quicksort, k = 16": [(n, quicksort_transactions(n, 16)) for n in sizes],
+                  "radix": [(n, radix_transactions(n)) for n in sizes]})
+
+
+CAPANNINI = {"sortie bitonic": "bitonic", "quicksort": "quicksort", "tiled radix": "radix"}
+
+
+def capannini_rows():
+    """The distributions, or else those of the classics: fewer arrays, and others than uniform ones at 2^20 keys only."""
+    rows = rows_of("capannini-distributions") or rows_of("garland-classics") | rows_of("garland-distributions")
+    return {case: of for case, of in rows.items() if int(case[2:4]) >= 20 and all(m in of for m in CAPANNINI)}
+
+
+def capannini_distributions():
+    lines = []
+    for case, rows in capannini_rows().items():
+        cells = []
+        for method in CAPANNINI:
+            times = [1e3 * s for s in rows[method]["seconds"]]
+            cells.append(f"{number(statistics.mean(times))} ± {number(statistics.pstdev(times), 2)} ({number(min(times))} to {number(max(times))})")
+        lines.append([case, *cells])
+    return table(["keys", *(f"{label}, ms" for label in CAPANNINI.values())], lines)
+
+
+def capannini_times():
+    series = {}
+    for case, rows in capannini_rows().items():
+        kind = case.split(", ")[1] if ", " in case else "uniform"
+        for method, label in CAPANNINI.items():
+            if kind in ("uniform", "equal"):
+                series.setdefault(f"{label}, {kind}", []).append((rows[method]["items"], milliseconds(rows[method])))
+    lines = {label: points for label, points in series.items() if len(points) > 1}
+    return chart("Fig. 5: time of a sort of u32 keys, medians", "keys", "milliseconds", lines)
+
+
+def capannini_claims():
+    rows = {c: {m: r["median_seconds"] for m, r in of.items()} for c, of in capannini_rows().items()}
+    big, small = "2^26 keys", "2^20 keys"
+    most = big if f"{big}, equal" in rows else small
+    network = [times["sortie bitonic"] for case, times in rows.items() if case.startswith(most)]
+    spread = max(network) / min(network)
+    quick = lambda case: rows[f"{case}, equal"]["quicksort"] / rows[case]["quicksort"]
+    counts = {m: counted("2^24 keys", m) for m in CAPANNINI}
+    return claims([
+        ("bitonic is always faster than quicksort (uniform, 2^20 and 2^26 keys: quicksort / bitonic)", "> 1",
+         f"{rows[small]['quicksort'] / rows[small]['sortie bitonic']:.2f}, {rows[big]['quicksort'] / rows[big]['sortie bitonic']:.2f}",
+         min(rows[c]["quicksort"] / rows[c]["sortie bitonic"] for c in (small, big)) > 1),
+        ("radix sort is the fastest at 2^26 keys: bitonic / radix", "> 1", f"{rows[big]['sortie bitonic'] / rows[big]['tiled radix']:.2f}", rows[big]["sortie bitonic"] > rows[big]["tiled radix"]),
+        ("the network's time does not depend on the keys: slowest / fastest distribution", "1", f"{spread:.2f}", spread < 1.1),
+        ("quicksort's time does: equal keys / uniform", "< 1", f"{quick(most):.2f}", quick(most) < 0.8),
+        ("quicksort makes the most memory transactions, 2^24 keys: quicksort / bitonic", "4.2", f"{counts['quicksort'] / counts['sortie bitonic']:.2f}", counts["quicksort"] > counts["sortie bitonic"]),
+        ("radix sort makes fewer transactions than the network at 2^24", "0.76", f"{counts['tiled radix'] / counts['sortie bitonic']:.2f}", counts["tiled radix"] < counts["sortie bitonic"]),
+    ])
+
+
+# ---- Garland ------------------------------------------------------------------------------------
+
+def classic_points(value_of):
+    series = {}
+    for rows in rows_of("garland-classics").values():
+        for method, row in rows.items():
+            if (value := value_of(row)) > 0:
+                series.setdefault(method, []).append((row["items"], value))
+    return series
+
+
+def garland_rates():
+    points = classic_points(lambda r: r["rate"])
+    shown = {m: line for m, line in points.items() if m not in ("counting by offset", "sortie merge", "sortie radix")}
+    return chart("Rate of the classics, u32 keys", "keys", "10^9 keys per second", shown)
+
+
+def garland_table():
+    cases = {"uniform": rows_of("garland-classics").get("2^20 keys", {})}
+    cases |= {c.split(", ")[1]: r for c, r in rows_of("garland-distributions").items() if c.startswith("2^20 keys, ")}
+    at = {m: "2^20 keys" for m in cases["uniform"]}
+    lines = [[m, *(number(milliseconds(rows[m])) if m in rows else "" for rows in cases.values())] for m in at]
+    small = {"uniform": rows_of("garland-classics").get("2^14 keys", {})}
+    small |= {c.split(", ")[1]: r for c, r in rows_of("garland-quadratic").items()}
+    for m in small["uniform"]:
+        if m not in at:
+            lines.append([m + ", 2^14 keys", *(number(milliseconds(rows[m])) if m in rows else "" for rows in small.values())])
+    return table(["method, 2^20 keys, ms", *cases], lines)
+
+
+def garland_claims():
+    at = rows_of("garland-classics")
+    top = at["2^28 keys"]
+    small = at["2^14 keys"]
+    time = lambda rows, m: rows[m]["median_seconds"]
+    return claims([
+        ("radix sort outruns merge sort on integers: tiled merge / tiled radix, 2^28 keys", "> 1", f"{time(top, 'tiled merge') / time(top, 'tiled radix'):.2f}", time(top, "tiled merge") > time(top, "tiled radix")),
+        ("one bit a pass is not efficient: binary split / tiled radix", "> 1", f"{time(top, 'binary split') / time(top, 'tiled radix'):.2f}", time(top, "binary split") > time(top, "tiled radix")),
+        ("selection and insertion are mostly sequential: their time / odd-even transposition, 2^14 keys", "> 1",
+         f"{time(small, 'selection') / time(small, 'odd-even transposition'):.1f}, {time(small, 'insertion') / time(small, 'odd-even transposition'):.1f}",
+         min(time(small, "selection"), time(small, "insertion")) > time(small, "odd-even transposition")),
+        ("sample sort partitions into many ranges and beats quicksort: quicksort / sample sort, 2^28 keys", "> 1", f"{time(top, 'quicksort') / time(top, 'sample sort'):.2f}", time(top, "quicksort") > time(top, "sample sort")),
+    ])
+
+
+# ---- CUSP ---------------------------------------------------------------------------------------
+
+def cusp_table():
+    lines = []
+    for case, rows in rows_of("cusp-products").items():
+        ms = {m: r["median_seconds"] * 1e3 for m, r in rows.items()}
+        peak = rows.get("esc", {}).get("peak_work_space")
+        lines.append([f"`{case}`", *(number(ms[m]) if m in ms else "fails" for m in ("cusp", "esc", "essc", "fused", "cusparse")),
+                      f"{ms['cusp'] / ms['esc']:.2f}" if "cusp" in ms else "", f"{ms['esc'] / ms['essc']:.2f}" if "essc" in ms else "",
+                      f"{peak / 2 ** 20:.0f}" if peak else ""])
+    return table(["A", "CUSP 0.6.1, ms", "`esc`", "`essc`", "`fused`", "cuSPARSE", "CUSP / `esc`", "`esc` / `essc`", "work space of `esc`, MiB"], lines)
+
+
+def cusp_claims():
+    times = [{m: r["median_seconds"] for m, r in rows.items()} for rows in rows_of("cusp-products").values()]
+    cusp = [t["cusp"] / t["essc"] for t in times]
+    esc = [t["esc"] / t["essc"] for t in times]
+    cusparse = [t["cusparse"] / t["essc"] for t in times]
+    span = lambda ratios: f"{min(ratios):.1f} to {max(ratios):.1f}"
+    return claims([
+        ("segmented sort speeds ESC up: CUSP / `essc`", "1.4 to 2.3 K80, up to 1.9 Titan X", span(cusp), min(cusp) > 1),
+        ("the same with both sorts by today's CUB: `esc` / `essc`", "", span(esc), min(esc) > 1),
+        ("`essc` is faster than cuSPARSE", "1.4 to 86.5", span(cusparse), min(cusparse) > 1)])
+
+
+# ---- pages --------------------------------------------------------------------------------------
+
+PARTS = {
+    "hou-claims": hou_claims, "hou-reg-sort": lambda: hou_bindings("reg_sort"), "hou-smem-merge": lambda: hou_bindings("smem_merge"),
+    "hou-grid": hou_grid_table,
+    "hou-suffix-arrays": hou_suffix_arrays,
+    "tanasic-claims": tanasic_claims, "tanasic-links": tanasic_links, "tanasic-times": tanasic_times, "tanasic-host": tanasic_host,
+    "ilic-claims": ilic_claims, "ilic-table": ilic_table,
+    "capannini-claims": capannini_claims, "capannini-table": capannini_table, "capannini-counters": capannini_counters, "capannini-distributions": capannini_distributions,
+    "garland-claims": garland_claims, "garland-table": garland_table, "cusp-table": cusp_table, "cusp-claims": cusp_claims,
+    **{f"{page}-source": (lambda names=tuple(runs): measured_by(names)) for page, runs in RUNS.items()},
+    "capannini-2011-source": lambda: measured_by(["capannini-distributions", "garland-classics"]),
+}
+PICTURES = {
+    "hou-fig11.svg": ("hou-lengths", lambda: chart("Fig. 11: segments of equal length, u32 pairs", "pairs in each segment", "10^9 pairs per second", hou_lengths())),
+    "tanasic-fig9.svg": ("tanasic-f32-28", lambda: stacked("Fig. 9: parts of the time, pairs of a float and a u32", "From one more sort, which waits after each part.", tanasic_breakdown())),
+    "capannini-fig5.svg": ("garland-classics", capannini_times),
+    "capannini-fig6.svg": (None, capannini_formulas),
+    "garland-rates.svg": ("garland-classics", garland_rates),
+}
+
+
+def page_with_parts(path):
+    def replace(match):
+        name = match.group(1)
+        if name not in PARTS:
+            sys.exit(f"pages.py: found part \"{name}\" in {path.name}, expected one of {', '.join(PARTS)}")
+        try:
+            lines = PARTS[name]()
+        except (AttributeError, KeyError, StopIteration, TypeError, ValueError):
+            page = next(p for p in RUNS if p.startswith(name.split("-")[0]))
+            if all(map(report, RUNS[page])):
+                raise
+            lines = ["Not measured yet."]
+        return "\n".join([f"<!-- {name} -->", *lines, "<!-- end -->"])
+    return re.sub(r"<!-- (\S+) -->.*?<!-- end -->", replace, path.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def count_by_ncu(bench):
+    """Bank conflicts and divergent branches of Table 1, from Nsight Compute: of one sort, the mean of two."""
+    known = subprocess.run(["ncu", "--query-metrics"], stdout=subprocess.PIPE, text=True, check=False).stdout
+    metrics = [m for m in COUNTERS if re.search(rf"^{m}\s", known, re.MULTILINE)]
+    counts = {}
+    for e in (20,):
+        arguments = f"bench sort --classics --from {2 ** e} --items {2 ** e} --repeat 1 --algorithm 'sortie bitonic' quicksort 'tiled radix'"
+        kernels = r"regex:Memory<(\(bool\))?0>|network_pass|merge::sort_tiles"
+        done = subprocess.run(["ncu", "--csv", "--kernel-name-base", "demangled", "--kernel-name", kernels, "--metrics", ",".join(f"{m}.sum" for m in metrics), bench, *shlex.split(arguments)],
+                              stdout=subprocess.PIPE, text=True, check=False)
+        lines = [line for line in done.stdout.splitlines() if line.startswith('"')]
+        for row in csv.DictReader(lines):
+            kernel, metric = row["Kernel Name"], row["Metric Name"].removesuffix(".sum")
+            method = "bitonic"
+            if "Memory<" in kernel:
+                method = "quicksort" if re.search(r"::(split|fill|sort)_kernel", kernel) else "radix"
+            of = counts.setdefault(f"2^{e}", {}).setdefault(method, dict.fromkeys(COUNTERS, 0))
+            of[metric] += float(row["Metric Value"].replace(",", "")) / 2
+    return counts
+
+
+def measure(bench, pages):
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    for page in pages or RUNS:
+        if page == "capannini-2011" and shutil.which("ncu"):
+            with lzma.open(RESULTS / "capannini-counters.json.xz", "wt", encoding="utf-8") as file:
+                json.dump(count_by_ncu(bench), file)
+        for name, arguments in RUNS[page].items():
+            done = subprocess.run([bench, *shlex.split(arguments), "--json", "-"], stdout=subprocess.PIPE, check=False)
+            if done.returncode not in (0, 1) or not done.stdout:
+                print(f"pages.py: {name}: no report, exit code {done.returncode}", file=sys.stderr)
+                continue
+            with lzma.open(RESULTS / f"{name}.json.xz", "wb", preset=9 | lzma.PRESET_EXTREME) as file:
+                file.write(done.stdout)
+
+
+def main():
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["--commands"] and len(arguments) == 2:
+        for runs in RUNS.values():
+            for name, line in runs.items():
+                print(f"{arguments[1]} {line} --json {name}.json")
+        return 0
+    if arguments[:1] == ["--measure"] and len(arguments) > 1 and all(page in RUNS for page in arguments[2:]):
+        measure(arguments[1], arguments[2:])
+        arguments = []
+    if arguments not in ([], ["--check"]):
+        sys.exit(__doc__)
+    wanted = {path: page_with_parts(path) for path in sorted(FOLDER.glob("*.md"))}
+    for name, (needed, draw) in PICTURES.items():
+        if needed is None or report(needed):
+            wanted[FOLDER / name] = draw()
+    old = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    for path in old:
+        if arguments:
+            print(f"pages.py: {path.name} is out of date", file=sys.stderr)
+        else:
+            path.write_text(wanted[path], encoding="utf-8")
+    return 1 if old and arguments else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
