@@ -196,7 +196,7 @@ class RowWriter {
 class BwaRows : public RowWriter {
  public:
   BwaRows(const BothStrands& text, IndexOutputs& outputs)
-      : text_(text), bwt_(outputs.add(".bwt")), sa_(outputs.add(".sa")) {
+      : text_(text), bwt_(outputs.add_required(".bwt")), sa_(outputs.add(".sa")) {
     const std::uint64_t head = sizeof(std::uint64_t);
     (void)bwt_.reserve(head);
     (void)sa_.reserve(head);
@@ -249,7 +249,7 @@ class BwaRows : public RowWriter {
 class Bwa2Rows : public RowWriter {
  public:
   Bwa2Rows(const BothStrands& text, IndexOutputs& outputs)
-      : text_(text), letters_(outputs.add(".0123")), file_(outputs.add(".bwt.2bit.64")) {
+      : text_(text), letters_(outputs.add(".0123")), file_(outputs.add_required(".bwt.2bit.64")) {
     const std::uint64_t rows = text.size + 1;
     file_.write_number(rows);
     file_.write_numbers(std::span<const std::uint64_t>(text.smaller));
@@ -320,45 +320,25 @@ void write_pac(const BothStrands& text, IndexFile& file) {
   file.write_number(static_cast<std::uint8_t>(letters % 4));
 }
 
-/// Passes all rows to the writers.
-template <class Pos>
+/// Passes all rows to the writers. Row 0 is the end of the text, so entry i is row i + 1.
 void write_rows(const Context& context, const BothStrands& text,
                 std::span<const std::unique_ptr<RowWriter>> writers) {
-  const std::uint8_t* const codes = text.codes.get();
-  std::vector<std::uint8_t> letters = {codes[text.size - 1]};
-  std::vector<std::uint64_t> eighth_rows = {text.size};
-  for (const auto& writer : writers) writer->append(0, eighth_rows, letters);
+  const std::uint8_t last = text.codes[text.size - 1];
+  for (const auto& writer : writers) writer->append(0, {&text.size, 1}, {&last, 1});
   std::uint64_t end_row = 0;
-  for_each_rows<Pos>(context, {{codes, text.size}}, RowOrder::ascending,
-                     [&](std::uint64_t first, std::span<const Pos> rows) {
-                       letters.resize(rows.size());
-                       const std::uint64_t first_row = first + 1;
-                       const std::uint64_t sampled = multiples_below(first_row, 8);
-                       eighth_rows.resize(multiples_below(first_row + rows.size(), 8) - sampled);
-                       for_each_range(rows.size(), std::uint64_t{1} << 16,
-                                      [&](std::uint64_t begin, std::uint64_t end) {
-                                        constexpr std::uint64_t ahead = 32;
-                                        for (std::uint64_t i = begin; i < end; ++i) {
-                                          if (i + ahead < end)
-                                            __builtin_prefetch(codes + rows[i + ahead]);
-                                          const std::uint64_t position = rows[i];
-                                          letters[i] =
-                                              position == 0 ? end_code : codes[position - 1];
-                                          if (position == 0) end_row = first_row + i;
-                                        }
-                                      });
-                       for_each_index(0, eighth_rows.size(), [&](std::uint64_t i) {
-                         eighth_rows[i] = rows[8 * (sampled + i) - first_row];
-                       });
+  for_each_row_block(context, {{text.codes.get(), text.size}},
+                     {.sample_step = 8, .sample_phase = 7, .first_letter = end_code},
+                     [&](const suffix_array::RowBlock& block) {
+                       end_row = block.marks[0] + 1;
                        for (const auto& writer : writers)
-                         writer->append(first_row, eighth_rows, letters);
+                         writer->append(block.first + 1, block.samples, block.letters);
                      });
   for (const auto& writer : writers) writer->finish(end_row);
 }
 
 }  // namespace
 
-void plan_bwa_indexes(const HostContext&, const IndexRequest& request, GenomeIndexPlan& plan) {
+void plan_bwa_indexes(const Context& context, const IndexRequest& request, GenomeIndexPlan& plan) {
   const BwaLetters letters(request.genome);
   const std::uint64_t n = 2 * letters.size();
   const auto add = [&](std::string_view suffix, std::uint64_t bytes) {
@@ -376,7 +356,7 @@ void plan_bwa_indexes(const HostContext&, const IndexRequest& request, GenomeInd
     add(".bwt.2bit.64", 56 + (n / 64 + 1) * 64 + (n / 8 + 1) * 5);
   }
   plan.letters = std::max(plan.letters, letters.size());
-  plan.memory = std::max(plan.memory, n + memory_of_rows(n));
+  plan.memory = std::max(plan.memory, n + memory_of_rows(context, n));
   if (letters.foreign() != 0)
     plan.warnings.push_back(fmt::format(
         "bwa replaces {} bytes that are not letters of DNA (U, -, *, white space, ...) by "
@@ -394,9 +374,7 @@ void write_bwa_indexes(const Context& context, const IndexRequest& request, Inde
   std::vector<std::unique_ptr<RowWriter>> writers;
   if (request.wants("bwa")) writers.push_back(std::make_unique<BwaRows>(text, outputs));
   if (request.wants("bwa-mem2")) writers.push_back(std::make_unique<Bwa2Rows>(text, outputs));
-  with_position_type(text.size, [&](auto type) {
-    write_rows<decltype(type)>(less_memory(context, text.size), text, writers);
-  });
+  write_rows(less_memory(context, text.size), text, writers);
 }
 
 }  // namespace sortie::genomes

@@ -49,6 +49,7 @@ struct Command {
   bool nameless = true;   ///< the file system has files without a name
   int single_files = 0;   ///< written before those that get their names together
   int together = 2;       ///< files that get their names together
+  std::vector<std::string> last = {};  ///< outputs that come when all others are complete
 };
 
 void PrintTo(const Command& command, std::ostream* stream) {
@@ -92,7 +93,8 @@ std::vector<Command> commands() {
        "",
        true,
        0,
-       7},
+       7,
+       {"i.bwt", "i.bwt.2bit.64"}},
       {"kmers",
        {"kmers", "@t.fa", "-k", "7", "--histogram", "@histogram", "-o", "@table", "--json",
         "@r.report"},
@@ -310,6 +312,14 @@ class CommandFaults : public testing::TestWithParam<std::tuple<Command, int>> {
       EXPECT_TRUE(whole || as_before || removed_alone)
           << output << (found ? " was changed" : " was removed");
       complete = complete && whole;
+    }
+    const auto is_last = [&](const std::string& output) {
+      return std::ranges::find(command_.last, output) != command_.last.end();
+    };
+    const auto is_new = [&](const std::string& output) { return is_complete(output); };
+    if (std::ranges::any_of(command_.last, is_new)) {
+      for (const std::string& output : command_.outputs)
+        EXPECT_TRUE(is_last(output) || is_complete(output)) << output << " is not there";
     }
     return complete;
   }
