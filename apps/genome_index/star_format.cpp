@@ -262,7 +262,8 @@ class StarRowWriter {
 
  private:
   static constexpr std::uint64_t task = std::uint64_t{1} << 12;
-  static constexpr std::uint64_t batch = 32 * task;
+  /// Many tasks, since each batch has parallel steps that wait for each other.
+  static constexpr std::uint64_t batch = 256 * task;
 
   template <class PositionOf>
   void append_batch(std::uint64_t count, const PositionOf& position_of) {
