@@ -14,6 +14,7 @@
 
 #include "apps/genome_index/bwa_letters.hpp"
 #include "apps/genome_index/formats.hpp"
+#include "core/background_task.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "primitives/host/parallel.hpp"
@@ -92,8 +93,17 @@ class OccurrenceTable {
             (letters % Blocks::letters == 0 ? 0 : Blocks::bytes(letters % Blocks::letters)))) {}
 
   void append(std::span<const std::uint8_t> codes) {
-    waiting_.insert(waiting_.end(), codes.begin(), codes.end());
-    write_blocks(waiting_.size() / Blocks::letters);
+    if (!waiting_.empty()) {
+      const std::size_t taken = std::min(Blocks::letters - waiting_.size(), codes.size());
+      waiting_.insert(waiting_.end(), codes.begin(), codes.begin() + taken);
+      codes = codes.subspan(taken);
+      if (waiting_.size() < Blocks::letters) return;
+      write_blocks(waiting_.data(), 1);
+    }
+    const std::uint64_t blocks = codes.size() / Blocks::letters;
+    write_blocks(codes.data(), blocks);
+    codes = codes.subspan(blocks * Blocks::letters);
+    waiting_.assign(codes.begin(), codes.end());
   }
   /// Writes the last block, if it is not whole. \return the counts of all letters
   LetterCounts finish() {
@@ -120,15 +130,15 @@ class OccurrenceTable {
       counts[letter] += static_cast<std::uint64_t>(std::count(codes, codes + n, letter));
   }
 
-  void write_blocks(std::uint64_t blocks) {
+  void write_blocks(const std::uint8_t* letters, std::uint64_t blocks) {
     const std::uint64_t tasks = (blocks + task_blocks - 1) / task_blocks;
     std::vector<LetterCounts> before(tasks + 1);
     const auto blocks_of = [&](std::uint64_t task) {
       return std::min(task_blocks, blocks - task * task_blocks);
     };
     for_each_task(tasks, [&](std::uint64_t task) {
-      count(waiting_.data() + task * task_blocks * Blocks::letters,
-            blocks_of(task) * Blocks::letters, before[task + 1]);
+      count(letters + task * task_blocks * Blocks::letters, blocks_of(task) * Blocks::letters,
+            before[task + 1]);
     });
     before[0] = before_;
     for (std::uint64_t task = 0; task < tasks; ++task)
@@ -136,20 +146,18 @@ class OccurrenceTable {
     before_ = before[tasks];
     for_each_task(tasks, [&](std::uint64_t task) {
       std::vector<char> encoded(blocks_of(task) * block_bytes);
-      const std::uint8_t* codes = waiting_.data() + task * task_blocks * Blocks::letters;
+      const std::uint8_t* codes = letters + task * task_blocks * Blocks::letters;
       for (std::size_t at = 0; at < encoded.size(); at += block_bytes, codes += Blocks::letters)
         write_block(codes, Blocks::letters, before[task], encoded.data() + at);
       file_.write_at(offset_ + task * task_blocks * block_bytes, encoded);
     });
     offset_ += blocks * block_bytes;
-    waiting_.erase(waiting_.begin(),
-                   waiting_.begin() + static_cast<std::ptrdiff_t>(blocks * Blocks::letters));
   }
 
   IndexFile& file_;
   std::uint64_t offset_;  ///< of the next block
   LetterCounts before_{};
-  std::vector<std::uint8_t> waiting_;
+  std::vector<std::uint8_t> waiting_;  ///< letters of a block that is not whole
 };
 
 /// The text of 2L letters, and sums of the numbers of smaller letters in it.
@@ -258,7 +266,8 @@ class Bwa2Rows : public RowWriter {
     const std::uint64_t samples = rows / step + 1;
     high_ = file_.reserve(samples);
     low_ = file_.reserve(samples * sizeof(std::uint32_t));
-    write_letters();
+    (void)letters_.reserve(text.size);
+    letters_task_.emplace([this] { write_letters(); });
   }
 
   void append(std::uint64_t, std::span<const std::uint64_t> eighth_rows,
@@ -280,17 +289,18 @@ class Bwa2Rows : public RowWriter {
   void finish(std::uint64_t end_row) override {
     (void)table_->finish();
     file_.write_number(end_row);
+    letters_task_->wait();
   }
 
  private:
   static constexpr std::uint64_t step = 8;
 
+  /// By a thread of its own, since the kernel admits one writer to a file at a time.
   void write_letters() {
-    const std::uint64_t offset = letters_.reserve(text_.size);
-    for_each_range(text_.size, std::uint64_t{1} << 20, [&](std::uint64_t begin, std::uint64_t end) {
-      letters_.write_at(offset + begin,
-                        {reinterpret_cast<const char*>(text_.codes.get()) + begin, end - begin});
-    });
+    constexpr std::uint64_t piece = std::uint64_t{4} << 20;
+    for (std::uint64_t begin = 0; begin < text_.size; begin += piece)
+      letters_.write_at(begin, {reinterpret_cast<const char*>(text_.codes.get()) + begin,
+                                std::min(piece, text_.size - begin)});
   }
 
   const BothStrands& text_;
@@ -299,6 +309,7 @@ class Bwa2Rows : public RowWriter {
   std::uint64_t high_ = 0;  ///< offset of the next sample's high byte
   std::uint64_t low_ = 0;   ///< and of its low word
   std::optional<OccurrenceTable<Bwa2Blocks>> table_;
+  std::optional<BackgroundTask> letters_task_;
 };
 
 /// File `.pac`: the forward strand, 4 letters a byte, the first in the highest bits.
@@ -366,11 +377,13 @@ void plan_bwa_indexes(const Context& context, const IndexRequest& request, Genom
 
 void write_bwa_indexes(const Context& context, const IndexRequest& request, IndexOutputs& outputs) {
   const PhaseTimer timer(context, "bwa");
+  PhaseTimer preparing(context, "letters");
   const BwaLetters letters(request.genome);
   outputs.add(".amb").write_text(letters.amb());
   outputs.add(".ann").write_text(letters.ann());
   const BothStrands text(on_host(context), letters);
   write_pac(text, outputs.add(".pac"));
+  preparing.stop();
   std::vector<std::unique_ptr<RowWriter>> writers;
   if (request.wants("bwa")) writers.push_back(std::make_unique<BwaRows>(text, outputs));
   if (request.wants("bwa-mem2")) writers.push_back(std::make_unique<Bwa2Rows>(text, outputs));
