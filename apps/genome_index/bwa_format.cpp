@@ -166,11 +166,11 @@ struct BothStrands {
   std::uint64_t size = 0;
   std::array<std::uint64_t, 5> smaller{};
 
-  explicit BothStrands(const HostContext& context, const BwaLetters& letters)
+  BothStrands(const HostContext& context, const BwaLetters& letters, bool discards_genome)
       : codes(allocate_array<std::uint8_t>(context, "index: the text of both strands",
                                            2 * letters.size())),
         size(2 * letters.size()) {
-    letters.write_both_strands(codes.get());
+    letters.write_both_strands(codes.get(), discards_genome);
     const EqualShares shares = thread_shares(size / 2);
     std::vector<LetterCounts> counts(shares.count);
     for_each_share(shares, [&](std::uint64_t share, std::uint64_t begin, std::uint64_t end) {
@@ -381,7 +381,7 @@ void write_bwa_indexes(const Context& context, const IndexRequest& request, Inde
   const BwaLetters letters(request.genome);
   outputs.add(".amb").write_text(letters.amb());
   outputs.add(".ann").write_text(letters.ann());
-  const BothStrands text(on_host(context), letters);
+  const BothStrands text(on_host(context), letters, request.is_last);
   write_pac(text, outputs.add(".pac"));
   preparing.stop();
   std::vector<std::unique_ptr<RowWriter>> writers;

@@ -20,6 +20,7 @@ struct IndexRequest {
   const GenomeText& genome;
   const GenomeIndexOptions& options;
   std::string_view fasta;  ///< the path of the FASTA as the user gave it
+  bool is_last = false;    ///< no other family reads the genome later
 
   [[nodiscard]] bool wants(std::string_view format) const {
     return std::ranges::find(options.formats, format) != options.formats.end();
