@@ -76,15 +76,15 @@ bool streams_from_device(const Context& context) {
 
 void for_each_row_block(const Context& context, const suffix_array::TextView& text,
                         const RowRequest& request, const suffix_array::VisitRowBlock& visit) {
-  const auto from_device = [&](const auto& here) {
-    suffix_array::cuda::stream_rows(here, text, request, visit);
-  };
-  const auto from_host = [&](const Context& here) {
-    with_position_type(text.size(), [&](auto type) {
-      visit_host_rows<decltype(type)>(here, text, request, visit);
-    });
-  };
-  suffix_array::on_backend(context, from_device, from_host);
+  with_position_type(text.size(), [&](auto type) {
+    using Pos = decltype(type);
+    suffix_array::on_backend(
+        context,
+        [&](const auto& here) {
+          suffix_array::cuda::stream_rows<Pos>(here, text, request, visit, nullptr);
+        },
+        [&](const Context& here) { visit_host_rows<Pos>(here, text, request, visit); });
+  });
 }
 
 std::uint64_t memory_of_rows(const Context& context, std::uint64_t symbols) {

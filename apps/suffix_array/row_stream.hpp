@@ -44,18 +44,20 @@ inline constexpr std::uint64_t row_stream_bytes = std::uint64_t{64} << 20;
 
 using VisitRowBlock = std::function<void(const RowBlock& block)>;
 
-struct RangePlan;
-
 namespace cuda {
+
+struct RangePlan;
 
 /// Builds a suffix array in ranges on the GPU (range_build.cu) and passes its rows on in ascending
 /// order, block by block, on the calling thread: while a range is visited, the next one is sorted.
 ///
+/// \tparam Index  positions on the device; addresses the text
 /// \param text  not empty. Letters before which a record ends are unspecified
 /// \param plan  null: that for the memory of the device
 /// \throws Error (out_of_memory, unavailable, device), and what `visit` throws
 /// Host memory: row_stream_bytes. GPU memory: as a construction in ranges, and 1 +
 /// 8 / sample_step bytes for each row of a range.
+template <Position Index>
 void stream_rows(const Context& context, const TextView& text, const RowRequest& request,
                  const VisitRowBlock& visit, const RangePlan* plan = nullptr);
 

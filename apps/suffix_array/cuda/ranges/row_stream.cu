@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/cuda/ranges/ranges.hpp"
-#include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/background_task.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
@@ -175,14 +175,13 @@ class RowStream {
 
 }  // namespace
 
+template <Position Index>
 void stream_rows(const Context& context, const TextView& text, const RowRequest& request,
                  const VisitRowBlock& visit, const RangePlan* plan) {
   const DeviceCall call(context);
-  if (text.size() <= max_symbols<std::uint32_t>) {
-    RowStream<std::uint32_t>(call, text, request, plan).run(visit);
-  } else {
-    RowStream<std::uint64_t>(call, text, request, plan).run(visit);
-  }
+  RowStream<Index>(call, text, request, plan).run(visit);
 }
+
+SORTIE_FOR_BOTH_POSITIONS(stream_rows);
 
 }  // namespace sortie::suffix_array::cuda
