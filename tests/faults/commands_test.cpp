@@ -406,6 +406,9 @@ TEST_P(CommandFaults, LeaveWholeOutputsAndTheTruth) {
     if (fault.kind == "signal" && threads_ == 1 && !many_calls()) continue;
     std::set<int> numbers = chosen_calls(calls->second);
     if (fault.kind == "lasting") numbers.insert(1);
+    // Every state that a kill may leave of files whose order matters.
+    if (fault.call == "rename" && fault.value == SIGKILL && !command_.last.empty())
+      for (int number = 1; number <= calls->second; ++number) numbers.insert(number);
     for (const int number : numbers) {
       const Injection injection{fault.call, fault.kind, fault.value, number};
       SCOPED_TRACE(fmt::format("{} at call {} of {}, outputs that {}", describe(injection), number,
