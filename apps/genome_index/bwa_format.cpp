@@ -28,6 +28,11 @@ using LetterCounts = std::array<std::uint64_t, 4>;
 /// In the transform, the place of the suffix at 0, which no letter precedes.
 constexpr std::uint8_t end_code = 4;
 
+void count_letters(const std::uint8_t* codes, std::uint64_t n, LetterCounts& counts) {
+  for (std::uint8_t letter = 0; letter < 4; ++letter)
+    counts[letter] += static_cast<std::uint64_t>(std::count(codes, codes + n, letter));
+}
+
 /// Blocks of a format's occurrence table: counts of the letters before, then the letters. Both have
 /// 64 bytes.
 struct BwaBlocks {
@@ -123,13 +128,8 @@ class OccurrenceTable {
                           char* to) {
     std::memcpy(to, before.data(), sizeof before);
     Blocks::encode(codes, n, to + sizeof before);
-    count(codes, n, before);
+    count_letters(codes, n, before);
   }
-  static void count(const std::uint8_t* codes, std::uint64_t n, LetterCounts& counts) {
-    for (std::uint8_t letter = 0; letter < 4; ++letter)
-      counts[letter] += static_cast<std::uint64_t>(std::count(codes, codes + n, letter));
-  }
-
   void write_blocks(const std::uint8_t* letters, std::uint64_t blocks) {
     const std::uint64_t tasks = (blocks + task_blocks - 1) / task_blocks;
     std::vector<LetterCounts> before(tasks + 1);
@@ -137,8 +137,8 @@ class OccurrenceTable {
       return std::min(task_blocks, blocks - task * task_blocks);
     };
     for_each_task(tasks, [&](std::uint64_t task) {
-      count(letters + task * task_blocks * Blocks::letters, blocks_of(task) * Blocks::letters,
-            before[task + 1]);
+      count_letters(letters + task * task_blocks * Blocks::letters,
+                    blocks_of(task) * Blocks::letters, before[task + 1]);
     });
     before[0] = before_;
     for (std::uint64_t task = 0; task < tasks; ++task)
@@ -174,7 +174,11 @@ struct BothStrands {
     const EqualShares shares = thread_shares(size / 2);
     std::vector<LetterCounts> counts(shares.count);
     for_each_share(shares, [&](std::uint64_t share, std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t i = begin; i < end; ++i) ++counts[share][codes[i]];
+      LetterCounts own{};
+      constexpr std::uint64_t cached = std::uint64_t{1} << 15;
+      for (; begin < end; begin += cached)
+        count_letters(&codes[begin], std::min(cached, end - begin), own);
+      counts[share] = own;
     });
     for (std::size_t code = 0; code < 4; ++code) {
       smaller[code + 1] = smaller[code];
@@ -198,6 +202,15 @@ class RowWriter {
 /// Number of multiples of `step` below `end`.
 [[nodiscard]] constexpr std::uint64_t multiples_below(std::uint64_t end, std::uint64_t step) {
   return (end + step - 1) / step;
+}
+
+/// Samples that one task writes.
+constexpr std::uint64_t sample_task = std::uint64_t{1} << 16;
+
+template <class Number>
+void write_numbers_at(IndexFile& file, std::uint64_t offset, const std::vector<Number>& numbers) {
+  const auto bytes = std::as_bytes(std::span(numbers));
+  file.write_at(offset, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 /// Files `.bwt` and `.sa` of bwa.
@@ -224,15 +237,17 @@ class BwaRows : public RowWriter {
     table_->append(letters.first(before));
     if (end != letters.end()) table_->append(letters.subspan(before + 1));
     // Every fourth of the eighth rows, without row 0.
-    std::vector<std::uint64_t> samples;
-    std::uint64_t row = multiples_below(first_row, 8) * 8;
-    for (const std::uint64_t position : eighth_rows) {
-      if (row % step == 0 && row != 0) samples.push_back(position);
-      row += 8;
-    }
-    const auto bytes = std::as_bytes(std::span(samples));
-    sa_.write_at(samples_, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    samples_ += bytes.size();
+    const std::uint64_t first = multiples_below(std::max<std::uint64_t>(first_row, 1), step);
+    const std::uint64_t end_sample = multiples_below(first_row + letters.size(), step);
+    const std::uint64_t eighth = multiples_below(first_row, 8);
+    for_each_range(end_sample - std::min(first, end_sample), sample_task,
+                   [&](std::uint64_t begin, std::uint64_t last) {
+                     std::vector<std::uint64_t> samples(last - begin);
+                     for (std::uint64_t i = begin; i < last; ++i)
+                       samples[i - begin] = eighth_rows[(first + i) * (step / 8) - eighth];
+                     write_numbers_at(sa_, samples_ + (first + begin - 1) * sizeof(std::uint64_t),
+                                      samples);
+                   });
   }
 
   void finish(std::uint64_t end_row) override {
@@ -249,7 +264,7 @@ class BwaRows : public RowWriter {
   const BothStrands& text_;
   IndexFile& bwt_;
   IndexFile& sa_;
-  std::uint64_t samples_ = 0;  ///< offset of the next sample
+  std::uint64_t samples_ = 0;  ///< offset of the samples
   std::optional<OccurrenceTable<BwaBlocks>> table_;
 };
 
@@ -257,7 +272,7 @@ class BwaRows : public RowWriter {
 class Bwa2Rows : public RowWriter {
  public:
   Bwa2Rows(const BothStrands& text, IndexOutputs& outputs)
-      : text_(text), letters_(outputs.add(".0123")), file_(outputs.add_required(".bwt.2bit.64")) {
+      : file_(outputs.add_required(".bwt.2bit.64")) {
     const std::uint64_t rows = text.size + 1;
     file_.write_number(rows);
     file_.write_numbers(std::span<const std::uint64_t>(text.smaller));
@@ -266,69 +281,65 @@ class Bwa2Rows : public RowWriter {
     const std::uint64_t samples = rows / step + 1;
     high_ = file_.reserve(samples);
     low_ = file_.reserve(samples * sizeof(std::uint32_t));
-    (void)letters_.reserve(text.size);
-    letters_task_.emplace([this] { write_letters(); });
   }
 
   void append(std::uint64_t, std::span<const std::uint64_t> eighth_rows,
               std::span<const std::uint8_t> letters) override {
     table_->append(letters);
-    std::vector<char> high(eighth_rows.size());
-    std::vector<std::uint32_t> low(eighth_rows.size());
-    for (std::size_t i = 0; i < eighth_rows.size(); ++i) {
-      high[i] = static_cast<char>(eighth_rows[i] >> 32);
-      low[i] = static_cast<std::uint32_t>(eighth_rows[i]);
-    }
-    file_.write_at(high_, high);
-    const auto bytes = std::as_bytes(std::span(low));
-    file_.write_at(low_, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    high_ += high.size();
-    low_ += bytes.size();
+    for_each_range(eighth_rows.size(), sample_task, [&](std::uint64_t begin, std::uint64_t end) {
+      std::vector<char> high(end - begin);
+      std::vector<std::uint32_t> low(end - begin);
+      for (std::uint64_t i = begin; i < end; ++i) {
+        high[i - begin] = static_cast<char>(eighth_rows[i] >> 32);
+        low[i - begin] = static_cast<std::uint32_t>(eighth_rows[i]);
+      }
+      file_.write_at(high_ + begin, high);
+      write_numbers_at(file_, low_ + begin * sizeof(std::uint32_t), low);
+    });
+    high_ += eighth_rows.size();
+    low_ += eighth_rows.size() * sizeof(std::uint32_t);
   }
 
   void finish(std::uint64_t end_row) override {
     (void)table_->finish();
     file_.write_number(end_row);
-    letters_task_->wait();
   }
 
  private:
   static constexpr std::uint64_t step = 8;
 
-  /// By a thread of its own, since the kernel admits one writer to a file at a time.
-  void write_letters() {
-    constexpr std::uint64_t piece = std::uint64_t{4} << 20;
-    for (std::uint64_t begin = 0; begin < text_.size; begin += piece)
-      letters_.write_at(begin, {reinterpret_cast<const char*>(text_.codes.get()) + begin,
-                                std::min(piece, text_.size - begin)});
-  }
-
-  const BothStrands& text_;
-  IndexFile& letters_;
   IndexFile& file_;
   std::uint64_t high_ = 0;  ///< offset of the next sample's high byte
   std::uint64_t low_ = 0;   ///< and of its low word
   std::optional<OccurrenceTable<Bwa2Blocks>> table_;
-  std::optional<BackgroundTask> letters_task_;
 };
 
 /// File `.pac`: the forward strand, 4 letters a byte, the first in the highest bits.
 void write_pac(const BothStrands& text, IndexFile& file) {
   const std::uint64_t letters = text.size / 2;
-  const std::uint64_t bytes = (letters + 3) / 4;
-  const std::uint64_t offset = file.reserve(bytes);
-  for_each_range(bytes, std::uint64_t{1} << 18, [&](std::uint64_t begin, std::uint64_t end) {
-    std::vector<char> packed(end - begin);
-    for (std::uint64_t i = begin; i < end; ++i) {
-      unsigned byte = 0;
-      for (std::uint64_t j = 4 * i; j < 4 * i + 4; ++j)
-        byte = byte << 2 | (j < letters ? text.codes[j] : 0U);
-      packed[i - begin] = static_cast<char>(byte);
-    }
-    file.write_at(offset + begin, packed);
-  });
+  constexpr std::uint64_t piece = std::uint64_t{1} << 20;
+  std::vector<char> packed;
+  for (std::uint64_t begin = 0; begin < letters; begin += piece) {
+    const std::uint64_t n = std::min(piece, letters - begin);
+    const std::uint8_t* const codes = &text.codes[begin];
+    packed.assign((n + 3) / 4, 0);
+    for (std::uint64_t i = 0; i < n / 4; ++i)
+      packed[i] = static_cast<char>(codes[4 * i] << 6 | codes[4 * i + 1] << 4 |
+                                    codes[4 * i + 2] << 2 | codes[4 * i + 3]);
+    for (std::uint64_t i = n / 4 * 4; i < n; ++i)
+      packed[i / 4] = static_cast<char>(packed[i / 4] | codes[i] << (6 - 2 * (i % 4)));
+    file.write(packed);
+  }
   if (letters % 4 == 0) file.write_number(std::uint8_t{0});
   file.write_number(static_cast<std::uint8_t>(letters % 4));
+}
+
+/// File `.0123` of bwa-mem2: the text, a byte a letter.
+void write_letters(const BothStrands& text, IndexFile& file) {
+  constexpr std::uint64_t piece = std::uint64_t{4} << 20;
+  for (std::uint64_t begin = 0; begin < text.size; begin += piece)
+    file.write({reinterpret_cast<const char*>(text.codes.get()) + begin,
+                std::min(piece, text.size - begin)});
 }
 
 /// Passes all rows to the writers. Row 0 is the end of the text, so entry i is row i + 1.
@@ -382,12 +393,19 @@ void write_bwa_indexes(const Context& context, const IndexRequest& request, Inde
   outputs.add(".amb").write_text(letters.amb());
   outputs.add(".ann").write_text(letters.ann());
   const BothStrands text(on_host(context), letters, request.is_last);
-  write_pac(text, outputs.add(".pac"));
   preparing.stop();
+  IndexFile& pac = outputs.add(".pac");
   std::vector<std::unique_ptr<RowWriter>> writers;
   if (request.wants("bwa")) writers.push_back(std::make_unique<BwaRows>(text, outputs));
-  if (request.wants("bwa-mem2")) writers.push_back(std::make_unique<Bwa2Rows>(text, outputs));
+  IndexFile* const bytes = request.wants("bwa-mem2") ? &outputs.add(".0123") : nullptr;
+  if (bytes != nullptr) writers.push_back(std::make_unique<Bwa2Rows>(text, outputs));
+  // Beside the suffix array. The kernel admits one writer to a file at a time, so a thread suffices.
+  BackgroundTask writing([&] {
+    write_pac(text, pac);
+    if (bytes != nullptr) write_letters(text, *bytes);
+  });
   write_rows(less_memory(context, text.size), text, writers);
+  writing.wait();
 }
 
 }  // namespace sortie::genomes

@@ -10,6 +10,7 @@
 #include "apps/suffix_array/row_stream.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -100,9 +101,10 @@ class RowStream {
 
   void run(const VisitRowBlock& visit) {
     const std::uint64_t row_bytes = 1 + 8 / request_.sample_step + 1;
-    const std::uint64_t block_rows = std::min(symbols_, row_stream_bytes / row_bytes);
-    PinnedBuffer<std::uint8_t> letters(block_rows);
-    PinnedBuffer<std::uint64_t> samples(block_rows / request_.sample_step + 1);
+    // Two blocks: one arrives while the other is visited.
+    const std::uint64_t block_rows = std::min(symbols_, row_stream_bytes / 2 / row_bytes);
+    std::array<HostBlock, 2> blocks = {HostBlock(block_rows, request_),
+                                       HostBlock(block_rows, request_)};
     double seconds = 0;
     sort(0);
     std::uint64_t done = 0;
@@ -115,18 +117,19 @@ class RowStream {
       const std::uint64_t begin = done;
       done += ranges_[i].members;
       if (i + 1 < ranges_.size()) sort(i + 1);
-      for (std::uint64_t first = begin; first < done; first += block_rows) {
-        const std::uint64_t end = std::min(done, first + block_rows);
-        const std::uint64_t sample = request_.samples_below(first);
-        const auto of_rows = letters.span().first(end - first);
-        const auto of_samples = samples.span().first(request_.samples_below(end) - sample);
-        PhaseTimer copy_out(context_, "copy out", of_rows.size_bytes() + of_samples.size_bytes());
-        copy(of_rows, rows.letters.data() + (first - begin));
-        copy(of_samples, rows.samples.data() + (sample - request_.samples_below(begin)));
+      const auto start_copy = [&](std::size_t number) {
+        const std::uint64_t first = begin + number * block_rows;
+        if (first < done)
+          copy(rows, begin, first, std::min(done, first + block_rows), blocks[number % 2]);
+      };
+      start_copy(0);
+      for (std::size_t number = 0; begin + number * block_rows < done; ++number) {
+        PhaseTimer copy_out(context_, "copy out");
         check_cuda(cudaStreamSynchronize(copies_.get()));
         copy_out.stop();
+        start_copy(number + 1);
         const PhaseTimer visiting(context_, "rows");
-        visit({first, of_rows, of_samples, rows.marks});
+        visit(blocks[number % 2].block);
       }
       report_progress(context_, "ranges", done, symbols_);
     }
@@ -138,11 +141,29 @@ class RowStream {
   }
 
  private:
-  template <class T>
-  void copy(std::span<T> to, const T* from) {
-    if (to.empty()) return;
-    check_cuda(
-        cudaMemcpyAsync(to.data(), from, to.size_bytes(), cudaMemcpyDeviceToHost, copies_.get()));
+  /// Page-locked memory for rows.
+  struct HostBlock {
+    HostBlock(std::uint64_t rows, const RowRequest& request)
+        : letters(rows), samples(rows / request.sample_step + 1) {}
+    PinnedBuffer<std::uint8_t> letters;
+    PinnedBuffer<std::uint64_t> samples;
+    RowBlock block;
+  };
+
+  /// Starts the copy of rows [first, end) of a range that begins with row `begin`.
+  void copy(const RangeRows& rows, std::uint64_t begin, std::uint64_t first, std::uint64_t end,
+            HostBlock& to) {
+    const std::uint64_t sample = request_.samples_below(first);
+    const auto letters = to.letters.span().first(end - first);
+    const auto samples = to.samples.span().first(request_.samples_below(end) - sample);
+    const auto start = [&](auto array, const auto* from) {
+      if (!array.empty())
+        check_cuda(cudaMemcpyAsync(array.data(), from, array.size_bytes(), cudaMemcpyDeviceToHost,
+                                   copies_.get()));
+    };
+    start(letters, rows.letters.data() + (first - begin));
+    start(samples, rows.samples.data() + (sample - request_.samples_below(begin)));
+    to.block = {first, letters, samples, rows.marks};
   }
 
   /// Sorts range i on a thread of its own. The host waits for the device in it.
