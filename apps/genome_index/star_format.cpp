@@ -168,30 +168,38 @@ class StarRows {
   }
 
   void append(std::span<const std::uint64_t> entries) {
-    waiting_.insert(waiting_.end(), entries.begin(), entries.end());
-    write(waiting_.size() / 8 * 8);
+    if (!waiting_.empty()) {
+      const std::size_t taken = std::min(8 - waiting_.size(), entries.size());
+      waiting_.insert(waiting_.end(), entries.begin(), entries.begin() + taken);
+      entries = entries.subspan(taken);
+      if (waiting_.size() < 8) return;
+      write(waiting_);
+    }
+    const std::size_t whole = entries.size() / 8 * 8;
+    write(entries.first(whole));
+    waiting_.assign(entries.begin() + whole, entries.end());
   }
   void finish() {
-    write(waiting_.size());
+    write(waiting_);
     file_.write_at(offset_, std::vector<char>(end_ - offset_));
   }
 
  private:
-  void write(std::uint64_t count) {
-    for_each_range(count, std::uint64_t{1} << 16, [&](std::uint64_t begin, std::uint64_t end) {
-      PackedNumbers packed(bits_, end - begin);
-      for (std::uint64_t i = begin; i < end; ++i) packed.append(waiting_[i]);
-      file_.write_at(offset_ + begin / 8 * static_cast<std::uint64_t>(bits_), packed.finish());
-    });
-    offset_ += PackedNumbers::bytes_of(bits_, count);
-    waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(count));
+  void write(std::span<const std::uint64_t> entries) {
+    for_each_range(
+        entries.size(), std::uint64_t{1} << 16, [&](std::uint64_t begin, std::uint64_t end) {
+          PackedNumbers packed(bits_, end - begin);
+          for (std::uint64_t i = begin; i < end; ++i) packed.append(entries[i]);
+          file_.write_at(offset_ + begin / 8 * static_cast<std::uint64_t>(bits_), packed.finish());
+        });
+    offset_ += PackedNumbers::bytes_of(bits_, entries.size());
   }
 
   IndexFile& file_;
   int bits_;
   std::uint64_t end_;
   std::uint64_t offset_ = 0;
-  std::vector<std::uint64_t> waiting_;
+  std::vector<std::uint64_t> waiting_;  ///< fewer than the eight that fill bytes
 };
 
 /// File `Genome`: a byte a letter, with padding.
@@ -280,11 +288,8 @@ class StarRowWriter {
         if (mine.empty() || !mine.back().equals(prefix)) mine.push_back(prefix);
       }
     });
-    prefixes_.clear();
-    for (std::uint64_t i = 0; i * task < count; ++i)
-      prefixes_.insert(prefixes_.end(), found_[i].begin(), found_[i].end());
     sa_.append(entries_);
-    index_.append(prefixes_);
+    index_.append(std::span(found_).first((count + task - 1) / task));
     done_ += count;
   }
 
@@ -295,7 +300,6 @@ class StarRowWriter {
   std::vector<std::uint64_t> entries_;
   std::vector<std::vector<SuffixPrefix>> found_ =
       std::vector<std::vector<SuffixPrefix>>(batch / task);
-  std::vector<SuffixPrefix> prefixes_;
   std::uint64_t done_ = 0;
 };
 
