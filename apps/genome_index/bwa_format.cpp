@@ -399,7 +399,7 @@ void write_bwa_indexes(const Context& context, const IndexRequest& request, Inde
   if (request.wants("bwa")) writers.push_back(std::make_unique<BwaRows>(text, outputs));
   IndexFile* const bytes = request.wants("bwa-mem2") ? &outputs.add(".0123") : nullptr;
   if (bytes != nullptr) writers.push_back(std::make_unique<Bwa2Rows>(text, outputs));
-  // Beside the suffix array. The kernel admits one writer to a file at a time, so a thread suffices.
+  // Beside the suffix array. The kernel admits one writer to a file at a time: a thread suffices.
   BackgroundTask writing([&] {
     write_pac(text, pac);
     if (bytes != nullptr) write_letters(text, *bytes);
