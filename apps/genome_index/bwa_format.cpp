@@ -232,10 +232,13 @@ class BwaRows : public RowWriter {
 
   void append(std::uint64_t first_row, std::span<const std::uint64_t> eighth_rows,
               std::span<const std::uint8_t> letters) override {
-    const auto end = std::ranges::find(letters, end_code);
-    const auto before = static_cast<std::size_t>(end - letters.begin());
+    // Compilers do not vectorise std::find().
+    const auto* const end =
+        static_cast<const std::uint8_t*>(std::memchr(letters.data(), end_code, letters.size()));
+    const auto before =
+        end == nullptr ? letters.size() : static_cast<std::size_t>(end - letters.data());
     table_->append(letters.first(before));
-    if (end != letters.end()) table_->append(letters.subspan(before + 1));
+    if (end != nullptr) table_->append(letters.subspan(before + 1));
     // Every fourth of the eighth rows, without row 0.
     const std::uint64_t first = multiples_below(std::max<std::uint64_t>(first_row, 1), step);
     const std::uint64_t end_sample = multiples_below(first_row + letters.size(), step);

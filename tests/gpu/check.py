@@ -60,7 +60,6 @@ PROGRAMS = {
     "spgemm": "Multiply/0.*-*ColumnsBeyondMemory*",
     "suffix_array": "-*/1.*:*LongerThanTheReference*:CheckSuffixArray*:*AllShortTexts*:*Million*",
     "genome_index": "GenomeIndex.Files*:FmIndex.FilesAre*",
-    "genome_matches": "MatchIndex.*",
     "inverted_index": "BuildIndex.RandomDocuments*",
     "text_deduplication_device": "FindDuplicates.Removes*:FindDuplicates.Counts*:FindDuplicates.Runs*:DeviceSearch.Says*:DeviceStream.GoesOn*",
     "sorting_device": "ResidentSortOfFiles.TakesBudgets*",
