@@ -70,7 +70,7 @@ void run_matches(Job& job, const MatchesCommand& given) {
   output.format = command.format == "paf" ? MatchFormat::paf : MatchFormat::mummer;
   if (command.reverse_only) output.strands = Strands::reverse;
   if (command.both_strands) output.strands = Strands::both;
-  job.choose_backend(Backend::host, "matches are found on the host");
+  job.choose_backend(Backend::host, "matches are found on the host; a GPU sorts the index only");
   require_options(job, command);
 
   HostContext reading = job.reading_context();

@@ -14,6 +14,7 @@
 
 #include "apps/genome_index/bwa_letters.hpp"
 #include "apps/genome_index/formats.hpp"
+#include "core/background_task.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "primitives/host/parallel.hpp"
@@ -26,6 +27,11 @@ using LetterCounts = std::array<std::uint64_t, 4>;
 
 /// In the transform, the place of the suffix at 0, which no letter precedes.
 constexpr std::uint8_t end_code = 4;
+
+void count_letters(const std::uint8_t* codes, std::uint64_t n, LetterCounts& counts) {
+  for (std::uint8_t letter = 0; letter < 4; ++letter)
+    counts[letter] += static_cast<std::uint64_t>(std::count(codes, codes + n, letter));
+}
 
 /// Blocks of a format's occurrence table: counts of the letters before, then the letters. Both have
 /// 64 bytes.
@@ -92,8 +98,17 @@ class OccurrenceTable {
             (letters % Blocks::letters == 0 ? 0 : Blocks::bytes(letters % Blocks::letters)))) {}
 
   void append(std::span<const std::uint8_t> codes) {
-    waiting_.insert(waiting_.end(), codes.begin(), codes.end());
-    write_blocks(waiting_.size() / Blocks::letters);
+    if (!waiting_.empty()) {
+      const std::size_t taken = std::min(Blocks::letters - waiting_.size(), codes.size());
+      waiting_.insert(waiting_.end(), codes.begin(), codes.begin() + taken);
+      codes = codes.subspan(taken);
+      if (waiting_.size() < Blocks::letters) return;
+      write_blocks(waiting_.data(), 1);
+    }
+    const std::uint64_t blocks = codes.size() / Blocks::letters;
+    write_blocks(codes.data(), blocks);
+    codes = codes.subspan(blocks * Blocks::letters);
+    waiting_.assign(codes.begin(), codes.end());
   }
   /// Writes the last block, if it is not whole. \return the counts of all letters
   LetterCounts finish() {
@@ -113,22 +128,17 @@ class OccurrenceTable {
                           char* to) {
     std::memcpy(to, before.data(), sizeof before);
     Blocks::encode(codes, n, to + sizeof before);
-    count(codes, n, before);
+    count_letters(codes, n, before);
   }
-  static void count(const std::uint8_t* codes, std::uint64_t n, LetterCounts& counts) {
-    for (std::uint8_t letter = 0; letter < 4; ++letter)
-      counts[letter] += static_cast<std::uint64_t>(std::count(codes, codes + n, letter));
-  }
-
-  void write_blocks(std::uint64_t blocks) {
+  void write_blocks(const std::uint8_t* letters, std::uint64_t blocks) {
     const std::uint64_t tasks = (blocks + task_blocks - 1) / task_blocks;
     std::vector<LetterCounts> before(tasks + 1);
     const auto blocks_of = [&](std::uint64_t task) {
       return std::min(task_blocks, blocks - task * task_blocks);
     };
     for_each_task(tasks, [&](std::uint64_t task) {
-      count(waiting_.data() + task * task_blocks * Blocks::letters,
-            blocks_of(task) * Blocks::letters, before[task + 1]);
+      count_letters(letters + task * task_blocks * Blocks::letters,
+                    blocks_of(task) * Blocks::letters, before[task + 1]);
     });
     before[0] = before_;
     for (std::uint64_t task = 0; task < tasks; ++task)
@@ -136,20 +146,18 @@ class OccurrenceTable {
     before_ = before[tasks];
     for_each_task(tasks, [&](std::uint64_t task) {
       std::vector<char> encoded(blocks_of(task) * block_bytes);
-      const std::uint8_t* codes = waiting_.data() + task * task_blocks * Blocks::letters;
+      const std::uint8_t* codes = letters + task * task_blocks * Blocks::letters;
       for (std::size_t at = 0; at < encoded.size(); at += block_bytes, codes += Blocks::letters)
         write_block(codes, Blocks::letters, before[task], encoded.data() + at);
       file_.write_at(offset_ + task * task_blocks * block_bytes, encoded);
     });
     offset_ += blocks * block_bytes;
-    waiting_.erase(waiting_.begin(),
-                   waiting_.begin() + static_cast<std::ptrdiff_t>(blocks * Blocks::letters));
   }
 
   IndexFile& file_;
   std::uint64_t offset_;  ///< of the next block
   LetterCounts before_{};
-  std::vector<std::uint8_t> waiting_;
+  std::vector<std::uint8_t> waiting_;  ///< letters of a block that is not whole
 };
 
 /// The text of 2L letters, and sums of the numbers of smaller letters in it.
@@ -158,15 +166,19 @@ struct BothStrands {
   std::uint64_t size = 0;
   std::array<std::uint64_t, 5> smaller{};
 
-  explicit BothStrands(const HostContext& context, const BwaLetters& letters)
+  BothStrands(const HostContext& context, const BwaLetters& letters, bool discards_genome)
       : codes(allocate_array<std::uint8_t>(context, "index: the text of both strands",
                                            2 * letters.size())),
         size(2 * letters.size()) {
-    letters.write_both_strands(codes.get());
+    letters.write_both_strands(codes.get(), discards_genome);
     const EqualShares shares = thread_shares(size / 2);
     std::vector<LetterCounts> counts(shares.count);
     for_each_share(shares, [&](std::uint64_t share, std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t i = begin; i < end; ++i) ++counts[share][codes[i]];
+      LetterCounts own{};
+      constexpr std::uint64_t cached = std::uint64_t{1} << 15;
+      for (; begin < end; begin += cached)
+        count_letters(&codes[begin], std::min(cached, end - begin), own);
+      counts[share] = own;
     });
     for (std::size_t code = 0; code < 4; ++code) {
       smaller[code + 1] = smaller[code];
@@ -192,11 +204,20 @@ class RowWriter {
   return (end + step - 1) / step;
 }
 
+/// Samples that one task writes.
+constexpr std::uint64_t sample_task = std::uint64_t{1} << 16;
+
+template <class Number>
+void write_numbers_at(IndexFile& file, std::uint64_t offset, const std::vector<Number>& numbers) {
+  const auto bytes = std::as_bytes(std::span(numbers));
+  file.write_at(offset, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
 /// Files `.bwt` and `.sa` of bwa.
 class BwaRows : public RowWriter {
  public:
   BwaRows(const BothStrands& text, IndexOutputs& outputs)
-      : text_(text), bwt_(outputs.add(".bwt")), sa_(outputs.add(".sa")) {
+      : text_(text), bwt_(outputs.add_required(".bwt")), sa_(outputs.add(".sa")) {
     const std::uint64_t head = sizeof(std::uint64_t);
     (void)bwt_.reserve(head);
     (void)sa_.reserve(head);
@@ -211,20 +232,25 @@ class BwaRows : public RowWriter {
 
   void append(std::uint64_t first_row, std::span<const std::uint64_t> eighth_rows,
               std::span<const std::uint8_t> letters) override {
-    const auto end = std::ranges::find(letters, end_code);
-    const auto before = static_cast<std::size_t>(end - letters.begin());
+    // Compilers do not vectorise std::find().
+    const auto* const end =
+        static_cast<const std::uint8_t*>(std::memchr(letters.data(), end_code, letters.size()));
+    const auto before =
+        end == nullptr ? letters.size() : static_cast<std::size_t>(end - letters.data());
     table_->append(letters.first(before));
-    if (end != letters.end()) table_->append(letters.subspan(before + 1));
+    if (end != nullptr) table_->append(letters.subspan(before + 1));
     // Every fourth of the eighth rows, without row 0.
-    std::vector<std::uint64_t> samples;
-    std::uint64_t row = multiples_below(first_row, 8) * 8;
-    for (const std::uint64_t position : eighth_rows) {
-      if (row % step == 0 && row != 0) samples.push_back(position);
-      row += 8;
-    }
-    const auto bytes = std::as_bytes(std::span(samples));
-    sa_.write_at(samples_, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    samples_ += bytes.size();
+    const std::uint64_t first = multiples_below(std::max<std::uint64_t>(first_row, 1), step);
+    const std::uint64_t end_sample = multiples_below(first_row + letters.size(), step);
+    const std::uint64_t eighth = multiples_below(first_row, 8);
+    for_each_range(end_sample - std::min(first, end_sample), sample_task,
+                   [&](std::uint64_t begin, std::uint64_t last) {
+                     std::vector<std::uint64_t> samples(last - begin);
+                     for (std::uint64_t i = begin; i < last; ++i)
+                       samples[i - begin] = eighth_rows[(first + i) * (step / 8) - eighth];
+                     write_numbers_at(sa_, samples_ + (first + begin - 1) * sizeof(std::uint64_t),
+                                      samples);
+                   });
   }
 
   void finish(std::uint64_t end_row) override {
@@ -241,7 +267,7 @@ class BwaRows : public RowWriter {
   const BothStrands& text_;
   IndexFile& bwt_;
   IndexFile& sa_;
-  std::uint64_t samples_ = 0;  ///< offset of the next sample
+  std::uint64_t samples_ = 0;  ///< offset of the samples
   std::optional<OccurrenceTable<BwaBlocks>> table_;
 };
 
@@ -249,7 +275,7 @@ class BwaRows : public RowWriter {
 class Bwa2Rows : public RowWriter {
  public:
   Bwa2Rows(const BothStrands& text, IndexOutputs& outputs)
-      : text_(text), letters_(outputs.add(".0123")), file_(outputs.add(".bwt.2bit.64")) {
+      : file_(outputs.add_required(".bwt.2bit.64")) {
     const std::uint64_t rows = text.size + 1;
     file_.write_number(rows);
     file_.write_numbers(std::span<const std::uint64_t>(text.smaller));
@@ -258,23 +284,23 @@ class Bwa2Rows : public RowWriter {
     const std::uint64_t samples = rows / step + 1;
     high_ = file_.reserve(samples);
     low_ = file_.reserve(samples * sizeof(std::uint32_t));
-    write_letters();
   }
 
   void append(std::uint64_t, std::span<const std::uint64_t> eighth_rows,
               std::span<const std::uint8_t> letters) override {
     table_->append(letters);
-    std::vector<char> high(eighth_rows.size());
-    std::vector<std::uint32_t> low(eighth_rows.size());
-    for (std::size_t i = 0; i < eighth_rows.size(); ++i) {
-      high[i] = static_cast<char>(eighth_rows[i] >> 32);
-      low[i] = static_cast<std::uint32_t>(eighth_rows[i]);
-    }
-    file_.write_at(high_, high);
-    const auto bytes = std::as_bytes(std::span(low));
-    file_.write_at(low_, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    high_ += high.size();
-    low_ += bytes.size();
+    for_each_range(eighth_rows.size(), sample_task, [&](std::uint64_t begin, std::uint64_t end) {
+      std::vector<char> high(end - begin);
+      std::vector<std::uint32_t> low(end - begin);
+      for (std::uint64_t i = begin; i < end; ++i) {
+        high[i - begin] = static_cast<char>(eighth_rows[i] >> 32);
+        low[i - begin] = static_cast<std::uint32_t>(eighth_rows[i]);
+      }
+      file_.write_at(high_ + begin, high);
+      write_numbers_at(file_, low_ + begin * sizeof(std::uint32_t), low);
+    });
+    high_ += eighth_rows.size();
+    low_ += eighth_rows.size() * sizeof(std::uint32_t);
   }
 
   void finish(std::uint64_t end_row) override {
@@ -285,16 +311,6 @@ class Bwa2Rows : public RowWriter {
  private:
   static constexpr std::uint64_t step = 8;
 
-  void write_letters() {
-    const std::uint64_t offset = letters_.reserve(text_.size);
-    for_each_range(text_.size, std::uint64_t{1} << 20, [&](std::uint64_t begin, std::uint64_t end) {
-      letters_.write_at(offset + begin,
-                        {reinterpret_cast<const char*>(text_.codes.get()) + begin, end - begin});
-    });
-  }
-
-  const BothStrands& text_;
-  IndexFile& letters_;
   IndexFile& file_;
   std::uint64_t high_ = 0;  ///< offset of the next sample's high byte
   std::uint64_t low_ = 0;   ///< and of its low word
@@ -304,61 +320,50 @@ class Bwa2Rows : public RowWriter {
 /// File `.pac`: the forward strand, 4 letters a byte, the first in the highest bits.
 void write_pac(const BothStrands& text, IndexFile& file) {
   const std::uint64_t letters = text.size / 2;
-  const std::uint64_t bytes = (letters + 3) / 4;
-  const std::uint64_t offset = file.reserve(bytes);
-  for_each_range(bytes, std::uint64_t{1} << 18, [&](std::uint64_t begin, std::uint64_t end) {
-    std::vector<char> packed(end - begin);
-    for (std::uint64_t i = begin; i < end; ++i) {
-      unsigned byte = 0;
-      for (std::uint64_t j = 4 * i; j < 4 * i + 4; ++j)
-        byte = byte << 2 | (j < letters ? text.codes[j] : 0U);
-      packed[i - begin] = static_cast<char>(byte);
-    }
-    file.write_at(offset + begin, packed);
-  });
+  constexpr std::uint64_t piece = std::uint64_t{1} << 20;
+  std::vector<char> packed;
+  for (std::uint64_t begin = 0; begin < letters; begin += piece) {
+    const std::uint64_t n = std::min(piece, letters - begin);
+    const std::uint8_t* const codes = &text.codes[begin];
+    packed.assign((n + 3) / 4, 0);
+    for (std::uint64_t i = 0; i < n / 4; ++i)
+      packed[i] = static_cast<char>(codes[4 * i] << 6 | codes[4 * i + 1] << 4 |
+                                    codes[4 * i + 2] << 2 | codes[4 * i + 3]);
+    for (std::uint64_t i = n / 4 * 4; i < n; ++i)
+      packed[i / 4] = static_cast<char>(packed[i / 4] | codes[i] << (6 - 2 * (i % 4)));
+    file.write(packed);
+  }
   if (letters % 4 == 0) file.write_number(std::uint8_t{0});
   file.write_number(static_cast<std::uint8_t>(letters % 4));
 }
 
-/// Passes all rows to the writers.
-template <class Pos>
+/// File `.0123` of bwa-mem2: the text, a byte a letter.
+void write_letters(const BothStrands& text, IndexFile& file) {
+  constexpr std::uint64_t piece = std::uint64_t{4} << 20;
+  for (std::uint64_t begin = 0; begin < text.size; begin += piece)
+    file.write({reinterpret_cast<const char*>(text.codes.get()) + begin,
+                std::min(piece, text.size - begin)});
+}
+
+/// Passes all rows to the writers. Row 0 is the end of the text, so entry i is row i + 1.
 void write_rows(const Context& context, const BothStrands& text,
                 std::span<const std::unique_ptr<RowWriter>> writers) {
-  const std::uint8_t* const codes = text.codes.get();
-  std::vector<std::uint8_t> letters = {codes[text.size - 1]};
-  std::vector<std::uint64_t> eighth_rows = {text.size};
-  for (const auto& writer : writers) writer->append(0, eighth_rows, letters);
+  const std::uint8_t last = text.codes[text.size - 1];
+  for (const auto& writer : writers) writer->append(0, {&text.size, 1}, {&last, 1});
   std::uint64_t end_row = 0;
-  for_each_rows<Pos>(context, {{codes, text.size}}, RowOrder::ascending,
-                     [&](std::uint64_t first, std::span<const Pos> rows) {
-                       letters.resize(rows.size());
-                       const std::uint64_t first_row = first + 1;
-                       const std::uint64_t sampled = multiples_below(first_row, 8);
-                       eighth_rows.resize(multiples_below(first_row + rows.size(), 8) - sampled);
-                       for_each_range(rows.size(), std::uint64_t{1} << 16,
-                                      [&](std::uint64_t begin, std::uint64_t end) {
-                                        constexpr std::uint64_t ahead = 32;
-                                        for (std::uint64_t i = begin; i < end; ++i) {
-                                          if (i + ahead < end)
-                                            __builtin_prefetch(codes + rows[i + ahead]);
-                                          const std::uint64_t position = rows[i];
-                                          letters[i] =
-                                              position == 0 ? end_code : codes[position - 1];
-                                          if (position == 0) end_row = first_row + i;
-                                        }
-                                      });
-                       for_each_index(0, eighth_rows.size(), [&](std::uint64_t i) {
-                         eighth_rows[i] = rows[8 * (sampled + i) - first_row];
-                       });
+  for_each_row_block(context, {{text.codes.get(), text.size}},
+                     {.sample_step = 8, .sample_phase = 7, .first_letter = end_code},
+                     [&](const suffix_array::RowBlock& block) {
+                       end_row = block.marks[0] + 1;
                        for (const auto& writer : writers)
-                         writer->append(first_row, eighth_rows, letters);
+                         writer->append(block.first + 1, block.samples, block.letters);
                      });
   for (const auto& writer : writers) writer->finish(end_row);
 }
 
 }  // namespace
 
-void plan_bwa_indexes(const HostContext&, const IndexRequest& request, GenomeIndexPlan& plan) {
+void plan_bwa_indexes(const Context& context, const IndexRequest& request, GenomeIndexPlan& plan) {
   const BwaLetters letters(request.genome);
   const std::uint64_t n = 2 * letters.size();
   const auto add = [&](std::string_view suffix, std::uint64_t bytes) {
@@ -376,7 +381,7 @@ void plan_bwa_indexes(const HostContext&, const IndexRequest& request, GenomeInd
     add(".bwt.2bit.64", 56 + (n / 64 + 1) * 64 + (n / 8 + 1) * 5);
   }
   plan.letters = std::max(plan.letters, letters.size());
-  plan.memory = std::max(plan.memory, n + memory_of_rows(n));
+  plan.memory = std::max(plan.memory, n + memory_of_rows(context, n));
   if (letters.foreign() != 0)
     plan.warnings.push_back(fmt::format(
         "bwa replaces {} bytes that are not letters of DNA (U, -, *, white space, ...) by "
@@ -386,17 +391,24 @@ void plan_bwa_indexes(const HostContext&, const IndexRequest& request, GenomeInd
 
 void write_bwa_indexes(const Context& context, const IndexRequest& request, IndexOutputs& outputs) {
   const PhaseTimer timer(context, "bwa");
+  PhaseTimer preparing(context, "letters");
   const BwaLetters letters(request.genome);
   outputs.add(".amb").write_text(letters.amb());
   outputs.add(".ann").write_text(letters.ann());
-  const BothStrands text(on_host(context), letters);
-  write_pac(text, outputs.add(".pac"));
+  const BothStrands text(on_host(context), letters, request.is_last);
+  preparing.stop();
+  IndexFile& pac = outputs.add(".pac");
   std::vector<std::unique_ptr<RowWriter>> writers;
   if (request.wants("bwa")) writers.push_back(std::make_unique<BwaRows>(text, outputs));
-  if (request.wants("bwa-mem2")) writers.push_back(std::make_unique<Bwa2Rows>(text, outputs));
-  with_position_type(text.size, [&](auto type) {
-    write_rows<decltype(type)>(less_memory(context, text.size), text, writers);
+  IndexFile* const bytes = request.wants("bwa-mem2") ? &outputs.add(".0123") : nullptr;
+  if (bytes != nullptr) writers.push_back(std::make_unique<Bwa2Rows>(text, outputs));
+  // Beside the suffix array. The kernel admits one writer to a file at a time: a thread suffices.
+  BackgroundTask writing([&] {
+    write_pac(text, pac);
+    if (bytes != nullptr) write_letters(text, *bytes);
   });
+  write_rows(less_memory(context, text.size), text, writers);
+  writing.wait();
 }
 
 }  // namespace sortie::genomes

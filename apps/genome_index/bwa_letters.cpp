@@ -162,7 +162,7 @@ std::string BwaLetters::ann() const {
   return text;
 }
 
-void BwaLetters::write_both_strands(std::uint8_t* codes) const {
+void BwaLetters::write_both_strands(std::uint8_t* codes, bool discards) const {
   const std::vector<GenomePiece>& pieces = genome_.pieces();
   for_each_task(pieces.size(), [&](std::uint64_t i) {
     std::uint8_t* const begin = codes + begins_[i];
@@ -170,6 +170,7 @@ void BwaLetters::write_both_strands(std::uint8_t* codes) const {
     for_each_line(pieces[i], [&](std::string_view line) {
       to = std::ranges::transform(line, to, bwa_code).out;
     });
+    if (discards) genome_.discard(pieces[i]);
     if (replaced_[i + 1] != replaced_[i]) {
       Random48 random(replaced_[i]);
       for (std::uint8_t* code = begin; code != to; ++code)

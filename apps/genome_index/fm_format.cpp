@@ -236,7 +236,8 @@ void write_direction(const Context& context, std::span<const FmFormat> formats, 
   std::vector<FmTarget> targets;
   for (const FmFormat& format : formats) {
     FmTarget target;
-    target.sides_file = &outputs.add(format.suffix(reversed ? "rev.1" : "1"));
+    target.sides_file =
+        reversed ? &outputs.add(format.suffix("rev.1")) : &outputs.add_required(format.suffix("1"));
     target.sides_file->write(format.head(reversed));
     target.sides = format.sides();
     target.sides_offset = target.sides_file->reserve(target.sides * format.layout().bytes);
@@ -255,7 +256,7 @@ void write_direction(const Context& context, std::span<const FmFormat> formats, 
 
 }  // namespace
 
-void plan_fm_indexes(const HostContext&, const IndexRequest& request, GenomeIndexPlan& plan) {
+void plan_fm_indexes(const Context& context, const IndexRequest& request, GenomeIndexPlan& plan) {
   const BaseText text(request.genome);
   const std::uint64_t n = text.size();
   for (const FmFormat& format : formats_of(request, text)) {
@@ -281,7 +282,7 @@ void plan_fm_indexes(const HostContext&, const IndexRequest& request, GenomeInde
     }
   }
   plan.letters = std::max(plan.letters, n);
-  plan.memory = std::max(plan.memory, n + memory_beside_codes(n) + memory_of_rows(n));
+  plan.memory = std::max(plan.memory, n + memory_beside_codes(n) + memory_of_rows(context, n));
   if (text.foreign() != 0)
     plan.warnings.push_back(
         fmt::format("bowtie2 and hisat2 leave out {} bytes that are no letters of DNA (U, *, ...): "
@@ -308,13 +309,7 @@ void write_fm_indexes(const Context& context, const IndexRequest& request, Index
     outputs.add(hisat.suffix("7")).write(hisat.constants(2));
     outputs.add(hisat.suffix("8")).write(hisat.constants(1));
   }
-  Context rows_context = context;
-  if (context.memory_budget != 0) {
-    HostMemoryBudget budget(context);
-    budget.hold(text.size + memory_beside_codes(text.size));
-    // 1: no budget is left, and not none is set.
-    rows_context.memory_budget = std::max<std::uint64_t>(budget.left(), 1);
-  }
+  const Context rows_context = less_memory(context, text.size + memory_beside_codes(text.size));
   text.complement();
   {
     const PhaseTimer forward_timer(context, "forward");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <mutex>
 
 #include "apps/genome_index/suffix_rows.hpp"
@@ -31,7 +32,6 @@ struct PrecedingLetters {
   void prefetch(std::uint64_t position) const { __builtin_prefetch(packed + place(position) / 4); }
 };
 
-template <class Pos>
 class FmRowWriter {
  public:
   FmRowWriter(const PrecedingLetters& letters, const SideLayout& layout,
@@ -39,21 +39,32 @@ class FmRowWriter {
       : letters_(letters), layout_(layout), targets_(targets) {}
 
   /// Takes the next rows, which come in reverse order.
+  template <class Pos>
   void append(std::span<const Pos> rows) {
     const std::uint64_t first = next_row_;
-    next_row_ += rows.size();
-    const auto suffix_of = [=](std::uint64_t row) { return rows[rows.size() - 1 - (row - first)]; };
-    write_samples(first, suffix_of);
-    // The letters of the block, after those of the side that the last block has begun.
-    const std::uint64_t waiting = first % layout_.letters();
-    codes_.resize(waiting + rows.size());
-    for_each_range(rows.size(), task_rows, [&](std::uint64_t begin, std::uint64_t end) {
-      fill_codes(first + begin, first + end, suffix_of, codes_.data() + waiting + begin);
-    });
-    const std::uint64_t whole = codes_.size() / layout_.letters();
-    write_sides(whole);
-    codes_.erase(codes_.begin(),
-                 codes_.begin() + static_cast<std::ptrdiff_t>(whole * layout_.letters()));
+    const auto suffix_of = [=](std::uint64_t row) -> std::uint64_t {
+      return rows[rows.size() - 1 - (row - first)];
+    };
+    append(rows.size(), suffix_of,
+           [&](std::uint64_t begin, std::uint64_t end, std::uint8_t* codes) {
+             fill_codes(begin, end, suffix_of, codes);
+           });
+  }
+  /// Takes the next rows from a GPU, whose letters are complements.
+  void append(const suffix_array::RowBlock& block) {
+    const std::uint64_t first = block.first;
+    const std::uint64_t samples = samples_below(first);
+    const std::uint64_t end = first + block.letters.size();
+    const auto is_new = [&](std::uint64_t row) { return row >= first && row < end; };
+    if (is_new(block.marks[0])) found_.first_suffix = block.marks[0];
+    std::ranges::copy_if(block.marks.subspan(1), std::back_inserter(found_.short_rows), is_new);
+    append(
+        block.letters.size(),
+        [&](std::uint64_t row) { return block.samples[row / fm_sample_step - samples]; },
+        [&](std::uint64_t begin, std::uint64_t last, std::uint8_t* codes) {
+          for (std::uint64_t row = begin; row < last; ++row)
+            *codes++ = static_cast<std::uint8_t>(3 - block.letters[row - first]);
+        });
   }
 
   /// Writes the last sides. \return the rows that were found
@@ -66,6 +77,29 @@ class FmRowWriter {
   }
 
  private:
+  [[nodiscard]] static std::uint64_t samples_below(std::uint64_t row) {
+    return (row + fm_sample_step - 1) / fm_sample_step;
+  }
+
+  /// \param suffix_of  the suffix of a sampled row
+  /// \param fill       fill(begin, end, codes) writes the letters of rows
+  template <class SuffixOf, class Fill>
+  void append(std::uint64_t count, const SuffixOf& suffix_of, const Fill& fill) {
+    const std::uint64_t first = next_row_;
+    next_row_ += count;
+    write_samples(first, suffix_of);
+    // The letters of the block, after those of the side that the last block has begun.
+    const std::uint64_t waiting = first % layout_.letters();
+    codes_.resize(waiting + count);
+    for_each_range(count, task_rows, [&](std::uint64_t begin, std::uint64_t end) {
+      fill(first + begin, first + end, codes_.data() + waiting + begin);
+    });
+    const std::uint64_t whole = codes_.size() / layout_.letters();
+    write_sides(whole);
+    codes_.erase(codes_.begin(),
+                 codes_.begin() + static_cast<std::ptrdiff_t>(whole * layout_.letters()));
+  }
+
   /// The letters of rows; also looks for the rows that are returned.
   template <class SuffixOf>
   void fill_codes(std::uint64_t begin, std::uint64_t end, const SuffixOf& suffix_of,
@@ -112,9 +146,6 @@ class FmRowWriter {
   /// Writes the suffixes of every fm_sample_step-th row.
   template <class SuffixOf>
   void write_samples(std::uint64_t first, const SuffixOf& suffix_of) {
-    const auto samples_below = [](std::uint64_t row) {
-      return (row + fm_sample_step - 1) / fm_sample_step;
-    };
     const std::uint64_t begin = samples_below(first);
     std::vector<char> samples((samples_below(next_row_) - begin) * layout_.word);
     for_each_index(0, samples.size() / layout_.word, [&](std::uint64_t i) {
@@ -142,17 +173,24 @@ FmRows write_fm_rows(const Context& context, std::span<const std::uint8_t> compl
                      const std::uint8_t* packed, bool reversed, const SideLayout& layout,
                      std::span<const FmTarget> targets) {
   const std::uint64_t size = complements.size();
-  FmRows found;
-  with_position_type(size, [&](auto type) {
-    using Pos = decltype(type);
-    FmRowWriter<Pos> writer({packed, size, reversed}, layout, targets);
-    for_each_rows<Pos>(context, {complements}, RowOrder::descending,
-                       [&](std::uint64_t, std::span<const Pos> rows) { writer.append(rows); });
-    const Pos empty_suffix = static_cast<Pos>(size);
-    writer.append({&empty_suffix, 1});
-    found = writer.finish();
-  });
-  return found;
+  FmRowWriter writer({packed, size, reversed}, layout, targets);
+  if (streams_from_device(context)) {
+    // 3: the complement of the letter of the row of the whole text, A.
+    for_each_row_block(context, {complements},
+                       {.descending = true,
+                        .sample_step = fm_sample_step,
+                        .tail = fm_prefix_letters - 1,
+                        .first_letter = 3},
+                       [&](const suffix_array::RowBlock& block) { writer.append(block); });
+  } else {
+    with_position_type(size, [&](auto type) {
+      using Pos = decltype(type);
+      for_each_rows<Pos>(context, {complements}, RowOrder::descending,
+                         [&](std::uint64_t, std::span<const Pos> rows) { writer.append(rows); });
+    });
+  }
+  writer.append(std::span<const std::uint64_t>(&size, 1));
+  return writer.finish();
 }
 
 }  // namespace sortie::genomes

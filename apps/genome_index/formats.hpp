@@ -20,6 +20,7 @@ struct IndexRequest {
   const GenomeText& genome;
   const GenomeIndexOptions& options;
   std::string_view fasta;  ///< the path of the FASTA as the user gave it
+  bool is_last = false;    ///< no other family reads the genome later
 
   [[nodiscard]] bool wants(std::string_view format) const {
     return std::ranges::find(options.formats, format) != options.formats.end();
@@ -40,24 +41,21 @@ struct IndexFamily {
   /// Checks that the tool can index this genome, adds the files with their sizes and warnings, and
   /// raises the memory to what write() takes beside the genome.
   /// \throws Error (input) a genome of which the tool would make a wrong or useless index
-  void (*plan)(const HostContext& context, const IndexRequest& request, GenomeIndexPlan& plan);
+  void (*plan)(const Context& context, const IndexRequest& request, GenomeIndexPlan& plan);
   /// Writes the files. \pre plan() was called
   void (*write)(const Context& context, const IndexRequest& request, IndexOutputs& outputs);
 };
 
 /// bwa and bwa-mem2.
-void plan_bwa_indexes(const HostContext& context, const IndexRequest& request,
-                      GenomeIndexPlan& plan);
+void plan_bwa_indexes(const Context& context, const IndexRequest& request, GenomeIndexPlan& plan);
 void write_bwa_indexes(const Context& context, const IndexRequest& request, IndexOutputs& outputs);
 
 /// bowtie2 and HISAT2.
-void plan_fm_indexes(const HostContext& context, const IndexRequest& request,
-                     GenomeIndexPlan& plan);
+void plan_fm_indexes(const Context& context, const IndexRequest& request, GenomeIndexPlan& plan);
 void write_fm_indexes(const Context& context, const IndexRequest& request, IndexOutputs& outputs);
 
 /// STAR.
-void plan_star_index(const HostContext& context, const IndexRequest& request,
-                     GenomeIndexPlan& plan);
+void plan_star_index(const Context& context, const IndexRequest& request, GenomeIndexPlan& plan);
 void write_star_index(const Context& context, const IndexRequest& request, IndexOutputs& outputs);
 
 }  // namespace sortie::genomes

@@ -61,7 +61,7 @@ GenomeIndexPlan run(const Context& given, const std::string& fasta,
   start_host_runtime(given.threads);
   const GenomeText genome(on_host(given), fasta);
   const Context context = less_memory(given, genome.bytes());
-  const IndexRequest request{genome, options, fasta};
+  IndexRequest request{genome, options, fasta};
   GenomeIndexPlan plan;
   plan.records = genome.records().size();
   const auto is_wanted = [&](const IndexFamily& family) {
@@ -73,8 +73,12 @@ GenomeIndexPlan run(const Context& given, const std::string& fasta,
       if (is_wanted(family)) family.plan(context, request, plan);
     plan.memory += genome.bytes();
     if (outputs == nullptr) return plan;
-    for (const IndexFamily& family : families)
-      if (is_wanted(family)) family.write(named(context, family), request, *outputs);
+    auto wanted = std::ranges::count_if(families, is_wanted);
+    for (const IndexFamily& family : families) {
+      if (!is_wanted(family)) continue;
+      request.is_last = --wanted == 0;
+      family.write(named(context, family), request, *outputs);
+    }
   } catch (const std::bad_alloc&) {
     throw Error(
         ErrorKind::out_of_memory,

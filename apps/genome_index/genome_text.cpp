@@ -2,9 +2,12 @@
 #include "apps/genome_index/genome_text.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <unordered_map>
 
 #include "core/files/byte_source.hpp"
@@ -100,6 +103,15 @@ void GenomeText::divide_bodies() {
       piece.continues = !piece.bytes.empty() && piece.bytes.back() != '\n';
     } while (!rest.empty());
   }
+}
+
+void GenomeText::discard(const GenomePiece& piece) const {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  void* first = content_.data.get() + (piece.bytes.data() - content_.data.get());
+  std::size_t rest = piece.bytes.size();
+  // Whole pages within the piece; a failure only keeps them.
+  if (std::align(page, page, first, rest) != nullptr)
+    static_cast<void>(::madvise(first, rest / page * page, MADV_DONTNEED));
 }
 
 std::uint64_t GenomeText::line_of(const char* byte) const {

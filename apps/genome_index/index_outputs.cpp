@@ -115,7 +115,7 @@ IndexOutputs::~IndexOutputs() {
   if (!made_folder_.empty()) ::rmdir(made_folder_.c_str());
 }
 
-IndexFile& IndexOutputs::add(std::string_view suffix) {
+IndexFile& IndexOutputs::add_file(std::string_view suffix, bool required) {
   if (!check_ && suffix.starts_with('/') && !std::filesystem::is_directory(options_.prefix)) {
     if (std::filesystem::exists(options_.prefix))
       throw Error(ErrorKind::output,
@@ -126,8 +126,11 @@ IndexFile& IndexOutputs::add(std::string_view suffix) {
                                                  options_.prefix, std::strerror(errno)));
     made_folder_ = options_.prefix;
   }
-  return *files_.emplace_back(
+  IndexFile& file = *files_.emplace_back(
       std::make_unique<IndexFile>(options_.prefix + std::string(suffix), check_));
+  in_order_.insert(in_order_.end() - static_cast<std::ptrdiff_t>(required ? 0 : required_), &file);
+  if (required) ++required_;
+  return file;
 }
 
 void IndexOutputs::finish() {
@@ -139,12 +142,13 @@ void IndexOutputs::finish() {
     return;
   }
   // Files of two indexes are never mixed: those of an older one go before the first new one comes.
-  for (const auto& file : files_) ::unlink(file->path().c_str());
-  for (std::size_t done = 0; done < files_.size(); ++done) {
+  for (auto file = in_order_.rbegin(); file != in_order_.rend(); ++file)
+    ::unlink((*file)->path().c_str());
+  for (std::size_t done = 0; done < in_order_.size(); ++done) {
     try {
-      files_[done]->commit();
+      in_order_[done]->commit();
     } catch (...) {
-      for (std::size_t i = 0; i < done; ++i) ::unlink(files_[i]->path().c_str());
+      while (done-- > 0) ::unlink(in_order_[done]->path().c_str());
       throw;
     }
   }

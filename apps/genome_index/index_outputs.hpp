@@ -84,7 +84,10 @@ class IndexOutputs {
 
   /// Begins a file. \param suffix  what follows the prefix; "/NAME" in a folder, which is made
   /// \return valid as long as this object \throws Error (output)
-  [[nodiscard]] IndexFile& add(std::string_view suffix);
+  [[nodiscard]] IndexFile& add(std::string_view suffix) { return add_file(suffix, false); }
+  /// The same for the file without which the tool finds no index: it is removed first, and gets its
+  /// name last. So a process that is killed meanwhile leaves nothing that the tool would load.
+  [[nodiscard]] IndexFile& add_required(std::string_view suffix) { return add_file(suffix, true); }
 
   /// Completes all files, then removes existing files of their names, then renames. If a file
   /// cannot be renamed, those that were are removed.
@@ -95,9 +98,13 @@ class IndexOutputs {
   [[nodiscard]] std::vector<IndexFileSize> sizes() const;
 
  private:
+  [[nodiscard]] IndexFile& add_file(std::string_view suffix, bool required);
+
   const GenomeIndexOptions& options_;
   bool check_;
   std::vector<std::unique_ptr<IndexFile>> files_;
+  std::vector<IndexFile*> in_order_;  ///< in which files get names: required ones last
+  std::size_t required_ = 0;
   std::string made_folder_;  ///< removed unless finish() has succeeded
 };
 

@@ -168,30 +168,38 @@ class StarRows {
   }
 
   void append(std::span<const std::uint64_t> entries) {
-    waiting_.insert(waiting_.end(), entries.begin(), entries.end());
-    write(waiting_.size() / 8 * 8);
+    if (!waiting_.empty()) {
+      const std::size_t taken = std::min(8 - waiting_.size(), entries.size());
+      waiting_.insert(waiting_.end(), entries.begin(), entries.begin() + taken);
+      entries = entries.subspan(taken);
+      if (waiting_.size() < 8) return;
+      write(waiting_);
+    }
+    const std::size_t whole = entries.size() / 8 * 8;
+    write(entries.first(whole));
+    waiting_.assign(entries.begin() + whole, entries.end());
   }
   void finish() {
-    write(waiting_.size());
+    write(waiting_);
     file_.write_at(offset_, std::vector<char>(end_ - offset_));
   }
 
  private:
-  void write(std::uint64_t count) {
-    for_each_range(count, std::uint64_t{1} << 16, [&](std::uint64_t begin, std::uint64_t end) {
-      PackedNumbers packed(bits_, end - begin);
-      for (std::uint64_t i = begin; i < end; ++i) packed.append(waiting_[i]);
-      file_.write_at(offset_ + begin / 8 * static_cast<std::uint64_t>(bits_), packed.finish());
-    });
-    offset_ += PackedNumbers::bytes_of(bits_, count);
-    waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(count));
+  void write(std::span<const std::uint64_t> entries) {
+    for_each_range(
+        entries.size(), std::uint64_t{1} << 16, [&](std::uint64_t begin, std::uint64_t end) {
+          PackedNumbers packed(bits_, end - begin);
+          for (std::uint64_t i = begin; i < end; ++i) packed.append(entries[i]);
+          file_.write_at(offset_ + begin / 8 * static_cast<std::uint64_t>(bits_), packed.finish());
+        });
+    offset_ += PackedNumbers::bytes_of(bits_, entries.size());
   }
 
   IndexFile& file_;
   int bits_;
   std::uint64_t end_;
   std::uint64_t offset_ = 0;
-  std::vector<std::uint64_t> waiting_;
+  std::vector<std::uint64_t> waiting_;  ///< fewer than the eight that fill bytes
 };
 
 /// File `Genome`: a byte a letter, with padding.
@@ -243,52 +251,83 @@ std::string parameters(const IndexRequest& request, const StarLetters& letters, 
       bytes_of_rows(2 * letters.bases(), bits));
 }
 
-/// Passes the rows of the suffix array on, those of STAR in ascending order.
-template <class Pos>
-void write_star_rows(const Context& context, const InvertedText& text, std::uint64_t row_count,
-                     std::uint32_t depth, StarRows& sa, StarPrefixIndex& index) {
-  constexpr std::uint64_t batch = std::uint64_t{1} << 17;
-  constexpr std::uint64_t task = std::uint64_t{1} << 12;
-  std::vector<std::uint64_t> entries;
-  std::vector<std::vector<SuffixPrefix>> found(batch / task);
-  std::vector<SuffixPrefix> prefixes;
-  std::uint64_t done = 0;
-  const auto append = [&](std::span<const Pos> rows) {  // descending
-    entries.resize(rows.size());
-    for_each_range(rows.size(), task, [&](std::uint64_t begin, std::uint64_t end) {
-      std::vector<SuffixPrefix>& mine = found[begin / task];
+/// Adds rows of the suffix array to the files, those of STAR in ascending order.
+class StarRowWriter {
+ public:
+  StarRowWriter(const InvertedText& text, std::uint32_t depth, StarRows& sa, StarPrefixIndex& index)
+      : text_(text), depth_(depth), sa_(sa), index_(index) {}
+
+  /// Rows written.
+  [[nodiscard]] std::uint64_t done() const { return done_; }
+
+  /// \param position_of  of the i-th of the next rows
+  template <class PositionOf>
+  void append(std::uint64_t count, const PositionOf& position_of) {
+    for (std::uint64_t first = 0; first < count; first += batch)
+      append_batch(std::min(batch, count - first),
+                   [&](std::uint64_t i) { return position_of(first + i); });
+  }
+
+ private:
+  static constexpr std::uint64_t task = std::uint64_t{1} << 12;
+  /// Many tasks, since each batch has parallel steps that wait for each other.
+  static constexpr std::uint64_t batch = 256 * task;
+
+  template <class PositionOf>
+  void append_batch(std::uint64_t count, const PositionOf& position_of) {
+    entries_.resize(count);
+    for_each_range(count, task, [&](std::uint64_t begin, std::uint64_t end) {
+      std::vector<SuffixPrefix>& mine = found_[begin / task];
       mine.clear();
       constexpr std::uint64_t ahead = 32;
       for (std::uint64_t i = begin; i < end; ++i) {
-        if (i + ahead < end) text.prefetch(rows[rows.size() - 1 - i - ahead]);
-        const std::uint64_t position = rows[rows.size() - 1 - i];
-        entries[i] = text.entry(position);
-        const SuffixPrefix prefix = text.prefix(done + i, position, depth);
+        if (i + ahead < end) text_.prefetch(position_of(i + ahead));
+        const std::uint64_t position = position_of(i);
+        entries_[i] = text_.entry(position);
+        const SuffixPrefix prefix = text_.prefix(done_ + i, position, depth_);
         if (mine.empty() || !mine.back().equals(prefix)) mine.push_back(prefix);
       }
     });
-    prefixes.clear();
-    for (std::uint64_t i = 0; i * task < rows.size(); ++i)
-      prefixes.insert(prefixes.end(), found[i].begin(), found[i].end());
-    sa.append(entries);
-    index.append(prefixes);
-    done += rows.size();
-  };
-  for_each_rows<Pos>(context, text.view(), RowOrder::descending,
-                     [&](std::uint64_t, std::span<const Pos> rows) {
-                       // Rows that begin with N or a separator are the last ones.
-                       rows = rows.last(std::min<std::uint64_t>(rows.size(), row_count - done));
-                       while (!rows.empty()) {
-                         const auto size = std::min<std::uint64_t>(rows.size(), batch);
-                         append(rows.last(size));
-                         rows = rows.first(rows.size() - size);
-                       }
-                     });
+    sa_.append(entries_);
+    index_.append(std::span(found_).first((count + task - 1) / task));
+    done_ += count;
+  }
+
+  const InvertedText& text_;
+  std::uint32_t depth_;
+  StarRows& sa_;
+  StarPrefixIndex& index_;
+  std::vector<std::uint64_t> entries_;
+  std::vector<std::vector<SuffixPrefix>> found_ =
+      std::vector<std::vector<SuffixPrefix>>(batch / task);
+  std::uint64_t done_ = 0;
+};
+
+/// Passes the first `row_count` rows on. Those that begin with N or a separator are behind them.
+void write_star_rows(const Context& context, const InvertedText& text, std::uint64_t row_count,
+                     StarRowWriter& writer) {
+  if (streams_from_device(context)) {
+    for_each_row_block(context, text.view(), {.descending = true},
+                       [&](const suffix_array::RowBlock& block) {
+                         writer.append(std::min(block.samples.size(), row_count - writer.done()),
+                                       [&](std::uint64_t i) { return block.samples[i]; });
+                       });
+    return;
+  }
+  with_position_type(text.size(), [&](auto type) {
+    using Pos = decltype(type);
+    for_each_rows<Pos>(
+        context, text.view(), RowOrder::descending, [&](std::uint64_t, std::span<const Pos> rows) {
+          rows = rows.last(std::min(rows.size(), row_count - writer.done()));
+          writer.append(rows.size(),
+                        [&](std::uint64_t i) { return std::uint64_t{rows[rows.size() - 1 - i]}; });
+        });
+  });
 }
 
 }  // namespace
 
-void plan_star_index(const HostContext&, const IndexRequest& request, GenomeIndexPlan& plan) {
+void plan_star_index(const Context& context, const IndexRequest& request, GenomeIndexPlan& plan) {
   const StarLetters letters(request.genome, request.options.star_bin_bits);
   const std::uint32_t depth = request.options.star_index_bases;
   const int bits = position_bits(letters.genome_size());
@@ -306,7 +345,7 @@ void plan_star_index(const HostContext&, const IndexRequest& request, GenomeInde
   add("SAindex", StarPrefixIndex::bytes(depth, bits + 3));
   plan.letters = std::max(plan.letters, letters.size());
   const std::uint64_t symbols = 2 * (letters.size() + letters.records().size());
-  plan.memory = std::max(plan.memory, symbols + memory_of_rows(symbols));
+  plan.memory = std::max(plan.memory, symbols + memory_of_rows(context, symbols));
   const double best = std::log2(static_cast<double>(letters.size())) / 2 - 1;
   if (depth > best)
     plan.warnings.push_back(
@@ -325,7 +364,7 @@ void write_star_index(const Context& context, const IndexRequest& request, Index
   outputs.add("/chrStart.txt").write_text(tables.starts);
   outputs.add("/chrLength.txt").write_text(tables.lengths);
   outputs.add("/chrNameLength.txt").write_text(tables.names_lengths);
-  outputs.add("/genomeParameters.txt")
+  outputs.add_required("/genomeParameters.txt")
       .write_parameters(parameters(request, letters, bits), "genomeFastaFiles");
   IndexFile& genome = outputs.add("/Genome");
   StarRows sa(outputs.add("/SA"), 2 * letters.bases(), bits);
@@ -337,10 +376,8 @@ void write_star_index(const Context& context, const IndexRequest& request, Index
     write_genome(letters, codes.get(), genome);
     text.emplace(on_host(context), letters, codes.get(), bits);
   }
-  with_position_type(text->size(), [&](auto type) {
-    write_star_rows<decltype(type)>(less_memory(context, text->size()), *text, 2 * letters.bases(),
-                                    depth, sa, index);
-  });
+  StarRowWriter writer(*text, depth, sa, index);
+  write_star_rows(less_memory(context, text->size()), *text, 2 * letters.bases(), writer);
   sa.finish();
   index.finish(2 * letters.bases());
 }

@@ -2,6 +2,8 @@
 #include "apps/genome_index/star_prefix_index.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <vector>
 
 #include "apps/genome_index/packed_numbers.hpp"
 #include "primitives/host/parallel.hpp"
@@ -29,22 +31,28 @@ std::uint64_t StarPrefixIndex::bytes(std::uint32_t depth, int bits) {
          sizeof(std::uint64_t);
 }
 
-void StarPrefixIndex::append(std::span<const SuffixPrefix> prefixes) {
-  starts_.clear();
-  for (const SuffixPrefix& prefix : prefixes) {
-    if (last_ && last_->equals(prefix)) continue;
-    if (last_) {
-      starts_.push_back(*last_);
-      row_before_ = last_->row;
-    }
-    last_ = prefix;
+void StarPrefixIndex::append(std::span<const std::vector<SuffixPrefix>> prefixes) {
+  const std::optional<SuffixPrefix> held = last_;
+  std::vector<std::span<const SuffixPrefix>> pieces;
+  if (held) pieces.push_back({&*held, 1});
+  for (std::span<const SuffixPrefix> piece : prefixes) {
+    if (!piece.empty() && last_ && last_->equals(piece.front())) piece = piece.subspan(1);
+    if (piece.empty()) continue;
+    pieces.push_back(piece);
+    last_ = piece.back();
   }
-  add(starts_);
+  if (pieces.empty()) return;
+  // The last one is held back.
+  pieces.back() = pieces.back().first(pieces.back().size() - 1);
+  if (pieces.back().empty()) pieces.pop_back();
+  if (pieces.empty()) return;
+  row_before_ = pieces.back().back().row;
+  add(pieces);
 }
 
-void StarPrefixIndex::add(std::span<const SuffixPrefix> prefixes) {
-  for_each_task(
-      depth_, [&](std::uint64_t i) { collect(depth_ - static_cast<std::uint32_t>(i), prefixes); });
+void StarPrefixIndex::add(Pieces pieces) {
+  for_each_task(depth_,
+                [&](std::uint64_t i) { collect(depth_ - static_cast<std::uint32_t>(i), pieces); });
   for (std::uint32_t number = depth_; number >= 1; --number) {
     Level& level = levels_[number - 1];
     // The last prefix may still be cut.
@@ -58,23 +66,24 @@ void StarPrefixIndex::add(std::span<const SuffixPrefix> prefixes) {
   }
 }
 
-void StarPrefixIndex::collect(std::uint32_t number, std::span<const SuffixPrefix> prefixes) {
+void StarPrefixIndex::collect(std::uint32_t number, Pieces pieces) {
   std::vector<Present>& presents = levels_[number - 1].presents;
   const std::uint32_t shift = 2 * (16 - number);
-  for (const SuffixPrefix& suffix : prefixes) {
+  const auto add_suffix = [&](const SuffixPrefix& suffix) {
     if (suffix.valid < number) {
       if (!presents.empty()) presents.back().is_cut = true;
-      continue;
+      return;
     }
     const std::uint64_t prefix = suffix.letters >> shift;
-    if (!presents.empty() && presents.back().prefix == prefix) continue;
+    if (!presents.empty() && presents.back().prefix == prefix) return;
     if (presents.empty() && suffix.row != 0)
       throw Error(
           ErrorKind::input,
           "star: found an N or the end of a record within the first letters of the smallest "
           "suffix, expected more letters: STAR fails on such a genome");
     presents.push_back({prefix, suffix.row, false});
-  }
+  };
+  for (const auto piece : pieces) std::ranges::for_each(piece, add_suffix);
 }
 
 void StarPrefixIndex::write_entries(std::uint32_t number, std::uint64_t begin, std::uint64_t end) {
@@ -118,7 +127,8 @@ void StarPrefixIndex::finish(std::uint64_t rows) {
   const std::uint64_t step = (rows >> 2 * depth_) + 1;
   const bool is_unseen =
       step > 1 && last_->row == rows - 1 && last_->row != 0 && (rows - 2 - row_before_) % step == 0;
-  if (!is_unseen) add({&*last_, 1});
+  const std::span<const SuffixPrefix> last(&*last_, 1);
+  if (!is_unseen) add({&last, 1});
   for (std::uint32_t number = 1; number <= depth_; ++number) {
     // Where a level has no prefix, STAR marks the entry before the level as cut.
     std::vector<Present>& before = levels_[std::max(number, 2U) - 2].presents;

@@ -38,10 +38,11 @@ class StarPrefixIndex {
   /// \param bits    of an entry: the two highest are the marks
   StarPrefixIndex(IndexFile& file, std::uint32_t depth, int bits);
 
-  /// Adds the prefixes of the next rows, of which those that equal the one before may be left out.
+  /// Adds the prefixes of the next rows, of which those that equal the one before may be left out
+  /// and, but at the begin of an array, are.
   /// The last one is held back, since STAR may not see it.
   /// \throws Error (input) the first row is cut, and another one is longer: STAR fails
-  void append(std::span<const SuffixPrefix> prefixes);
+  void append(std::span<const std::vector<SuffixPrefix>> prefixes);
   /// \param rows  number of all
   void finish(std::uint64_t rows);
 
@@ -66,8 +67,11 @@ class StarPrefixIndex {
     std::array<std::uint64_t, 4> last{};   ///< with the level after
   };
 
-  void add(std::span<const SuffixPrefix> starts);
-  void collect(std::uint32_t number, std::span<const SuffixPrefix> prefixes);
+  /// Prefixes in order, in several arrays.
+  using Pieces = std::span<const std::span<const SuffixPrefix>>;
+
+  void add(Pieces pieces);
+  void collect(std::uint32_t number, Pieces pieces);
   void write_entries(std::uint32_t number, std::uint64_t begin, std::uint64_t end);
   [[nodiscard]] std::uint64_t absent() const { return std::uint64_t{1} << (bits_ - 1); }
   [[nodiscard]] std::uint64_t cut() const { return std::uint64_t{1} << (bits_ - 2); }
@@ -80,7 +84,6 @@ class StarPrefixIndex {
   std::vector<Level> levels_;
   std::optional<SuffixPrefix> last_;  ///< of the rows with the last prefix, the first one
   std::uint64_t row_before_ = 0;      ///< first row of the prefix before
-  std::vector<SuffixPrefix> starts_;
 };
 
 }  // namespace sortie::genomes

@@ -65,8 +65,6 @@ std::vector<std::uint8_t> reverse_complement(std::span<const std::uint8_t> lette
 MatchIndex::MatchIndex(const Context& context, sequences::Text reference,
                        const MatchOptions& options)
     : state_(std::make_unique<State>()) {
-  if (context.backend == Backend::cuda)
-    throw Error(ErrorKind::unavailable, "matches: found the backend cuda, expected host");
   if (options.min_length == 0)
     throw Error(ErrorKind::usage, "minimum length: found 0, expected at least 1");
   if (reference.letters() == 0)
@@ -83,16 +81,21 @@ MatchIndex::MatchIndex(const Context& context, sequences::Text reference,
         symbols[i] = unmatched_in_reference;
     });
   }
-  Context host = context;
-  host.backend = Backend::host;
-  if (options.kind == Kind::maximal) state_->seeds.emplace(host, symbols, options.min_length);
+  // The budget is that of the host.
+  Context sorting = context;
+  if (context.backend == Backend::cuda) {
+    sorting.memory_budget = 0;
+  } else {
+    sorting.backend = Backend::host;
+  }
+  if (options.kind == Kind::maximal) state_->seeds.emplace(sorting, symbols, options.min_length);
   if (!needs_suffixes(options)) return;
-  if (host.memory_budget != 0 && state_->seeds)
-    host.memory_budget -= SeedIndex::bytes_of(symbols.size(), options.min_length);
+  if (sorting.memory_budget != 0 && state_->seeds)
+    sorting.memory_budget -= SeedIndex::bytes_of(symbols.size(), options.min_length);
   if (is_wide(symbols.size()))
-    state_->wide_suffixes.emplace(host, state_->reference, options.min_length);
+    state_->wide_suffixes.emplace(sorting, state_->reference, options.min_length);
   else
-    state_->suffixes.emplace(host, state_->reference, options.min_length);
+    state_->suffixes.emplace(sorting, state_->reference, options.min_length);
 }
 
 MatchIndex::~MatchIndex() = default;

@@ -29,6 +29,14 @@ constexpr int half = 32;
   return hash_of(~std::uint64_t{letter} << 1 | (is_deep ? 1 : 0));
 }
 
+/// Buckets for seeds: some two seeds each, or a quarter of one where all begins of buckets stay in
+/// the L2 cache: most seeds of a query that do not occur then meet an empty bucket.
+[[nodiscard]] int bucket_bits_for(std::uint64_t seeds) {
+  constexpr int cached_bits = 17;
+  const int bits = static_cast<int>(std::max<std::uint64_t>(2, std::bit_width(seeds)) - 1);
+  return std::max(bits, std::min(bits + 3, cached_bits));
+}
+
 [[nodiscard]] bool is_run(const std::uint8_t* letters, std::uint64_t length) {
   return common_prefix(letters, letters + 1, length - 1) == length - 1;
 }
@@ -53,7 +61,8 @@ SeedShape SeedShape::of(std::uint64_t min_length) {
 
 std::uint64_t SeedIndex::bytes_of(std::uint64_t symbols, std::uint64_t min_length) {
   const std::uint64_t seeds = SeedShape::of(min_length).seeds_of(symbols);
-  return seeds * sizeof(std::uint64_t) + (std::bit_ceil(seeds + 1) + 1) * sizeof(std::uint32_t);
+  return seeds * sizeof(std::uint64_t) +
+         ((std::uint64_t{1} << bucket_bits_for(seeds)) + 1) * sizeof(std::uint32_t);
 }
 
 SeedIndex::SeedIndex(const Context& context, Letters reference, std::uint64_t min_length)
@@ -64,7 +73,7 @@ SeedIndex::SeedIndex(const Context& context, Letters reference, std::uint64_t mi
                 fmt::format("found {} sampled {}-mers of the reference, expected fewer than 2^32: "
                             "a greater least length needs fewer",
                             count, shape_.length));
-  bucket_bits_ = static_cast<int>(std::max<std::uint64_t>(2, std::bit_width(count)) - 1);
+  bucket_bits_ = bucket_bits_for(count);
   resize_for_overwrite(seeds_, static_cast<std::int64_t>(count));
   for_each_range(count, std::uint64_t{1} << 16, [&](std::uint64_t begin, std::uint64_t end) {
     LetterCode code(shape_.length);

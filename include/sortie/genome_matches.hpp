@@ -67,13 +67,13 @@ struct StatisticsRun {
 /// it, but for few positions, and only these are searched.
 class SORTIE_API MatchIndex {
  public:
-  /// \param context    threads; memory budget: of all but the reference; progress and report of the
-  ///                   suffix array and the sort; report: phase "index"
+  /// \param context    backend: cuda sorts the suffixes or k-mers of the reference on a GPU, else the
+  ///                   host does; threads; memory budget: of the host, of all but the reference;
+  ///                   progress and report of the suffix array and the sort; report: phase "index"
   /// \param reference  its symbols are changed if only_acgt is set
   /// \throws Error (usage)        a least length of 0
   /// \throws Error (input)        a reference without letters
-  /// \throws Error (unavailable)  the backend is not the host
-  /// \throws Error (out_of_memory)
+  /// \throws Error (out_of_memory); (unavailable, device) on a GPU
   /// Complexity: O(n) for n letters, and what suffix_array::build() and sort() take.
   /// Memory: 12 to 16 bytes for each s-th letter; with a suffix array 5 to 6 bytes per letter (9 to
   /// 10 from 2^32 letters on) and up to 64 MiB (128), while it is built as suffix_array::build().

@@ -49,6 +49,7 @@ struct Command {
   bool nameless = true;   ///< the file system has files without a name
   int single_files = 0;   ///< written before those that get their names together
   int together = 2;       ///< files that get their names together
+  std::vector<std::string> last = {};  ///< outputs that come when all others are complete
 };
 
 void PrintTo(const Command& command, std::ostream* stream) {
@@ -92,7 +93,8 @@ std::vector<Command> commands() {
        "",
        true,
        0,
-       7},
+       7,
+       {"i.bwt", "i.bwt.2bit.64"}},
       {"kmers",
        {"kmers", "@t.fa", "-k", "7", "--histogram", "@histogram", "-o", "@table", "--json",
         "@r.report"},
@@ -311,6 +313,14 @@ class CommandFaults : public testing::TestWithParam<std::tuple<Command, int>> {
           << output << (found ? " was changed" : " was removed");
       complete = complete && whole;
     }
+    const auto is_last = [&](const std::string& output) {
+      return std::ranges::find(command_.last, output) != command_.last.end();
+    };
+    const auto is_new = [&](const std::string& output) { return is_complete(output); };
+    if (std::ranges::any_of(command_.last, is_new)) {
+      for (const std::string& output : command_.outputs)
+        EXPECT_TRUE(is_last(output) || is_complete(output)) << output << " is not there";
+    }
     return complete;
   }
 
@@ -396,6 +406,9 @@ TEST_P(CommandFaults, LeaveWholeOutputsAndTheTruth) {
     if (fault.kind == "signal" && threads_ == 1 && !many_calls()) continue;
     std::set<int> numbers = chosen_calls(calls->second);
     if (fault.kind == "lasting") numbers.insert(1);
+    // Every state that a kill may leave of files whose order matters.
+    if (fault.call == "rename" && fault.value == SIGKILL && !command_.last.empty())
+      for (int number = 1; number <= calls->second; ++number) numbers.insert(number);
     for (const int number : numbers) {
       const Injection injection{fault.call, fault.kind, fault.value, number};
       SCOPED_TRACE(fmt::format("{} at call {} of {}, outputs that {}", describe(injection), number,

@@ -148,10 +148,6 @@ TEST(MatchIndex, RefusesBadArguments) {
   refuse(context(), {"", ""}, {}, ErrorKind::input,
          "reference: found no letters, expected at least one");
   Context other = context();
-  other.backend = Backend::cuda;
-  refuse(other, {"ACGT"}, {}, ErrorKind::unavailable,
-         "matches: found the backend cuda, expected host");
-  other = context();
   other.memory_budget = 10;
   refuse(
       other, {"ACGT"}, {}, ErrorKind::out_of_memory,

@@ -18,6 +18,7 @@
 #include "apps/suffix_array/part_builder.hpp"
 #include "apps/suffix_array/ranks/build_plan.hpp"
 #include "apps/suffix_array/ranks/device_build.hpp"
+#include "apps/suffix_array/row_stream.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/device_pool.hpp"
@@ -69,6 +70,44 @@ TYPED_TEST(DeviceRanges, EqualReferenceOnTrickyTexts) {
       EXPECT_EQ(build_by_plan<TypeParam>(view, plan, built), expected)
           << plan.cover_order << ' ' << plan.members;
       EXPECT_LE(built.largest, plan.members);
+    }
+  }
+}
+
+TYPED_TEST(DeviceRanges, RowsAreThoseOfTheSuffixArray) {
+  const std::vector<RowRequest> requests = {
+      {.sample_step = 8, .sample_phase = 7, .first_letter = 4},
+      {.descending = true, .sample_step = 16, .tail = 9, .first_letter = 3},
+      {.descending = true}};
+  for (const test::NamedText& text : test::tricky_texts()) {
+    const TextView view = text.view();
+    if (view.size() == 0 || !view.separators.empty()) continue;
+    SCOPED_TRACE(text.name);
+    for (const RowRequest& request : requests) {
+      auto expected = test::reference<TypeParam>(view);
+      if (request.descending) std::ranges::reverse(expected);
+      std::uint64_t row = 0;
+      std::vector<std::uint64_t> marks(1 + request.tail, no_row);
+      const auto visit = [&](const RowBlock& block) {
+        ASSERT_EQ(block.first, row);
+        std::vector<std::uint64_t> samples;
+        for (const std::uint8_t letter : block.letters) {
+          const std::uint64_t position = expected.at(row);
+          EXPECT_EQ(letter, position == 0 ? request.first_letter : view.symbols[position - 1]);
+          if (row % request.sample_step == request.sample_phase) samples.push_back(position);
+          if (position == 0) marks[0] = row;
+          if (view.size() - position <= request.tail) marks[view.size() - position] = row;
+          ++row;
+        }
+        EXPECT_TRUE(std::ranges::equal(block.samples, samples));
+        for (std::size_t i = 0; i < marks.size(); ++i)
+          if (marks[i] < row) {
+            EXPECT_EQ(block.marks[i], marks[i]);
+          }
+      };
+      const RangePlan plan{0, view.size() / 3 + 1};
+      stream_rows<TypeParam>(test::context(), view, request, visit, &plan);
+      EXPECT_EQ(row, view.size());
     }
   }
 }

@@ -401,10 +401,7 @@ template <Position Index>
 void build_in_ranges(const DeviceContext& context, const TextView& view, int kept,
                      const RangeSink<Index>& sink, const std::optional<RangePlan>& given) {
   RangeTextPacker<Index> packer(context, view, {}, kept, {}, given);
-  packer.pack(packer.find_letters());
-  const CoverCounts counts = packer.sort_cover(0);
-  packer.join_cover({&counts, 1});
-  const OrderedText<Index> text = packer.order(context);
+  const OrderedText<Index> text = packer.order_alone(context, packer.find_letters());
   WaitingPhase cutting(context, "borders");
   const std::vector<SuffixRange> ranges =
       find_ranges(text.order(), view.size(), text.plan.members, context.stream);

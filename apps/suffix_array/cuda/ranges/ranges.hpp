@@ -208,6 +208,14 @@ class RangeTextPacker final : public DeviceTextPacker {
   /// The end of step 2. Called once. \pre all cover_part() are filled
   /// \throws Error (out_of_memory, device)
   [[nodiscard]] OrderedText<Index> order(const DeviceContext& context);
+  /// Steps 1 and 2 of a text that is on this device alone. \param letters  find_letters()
+  [[nodiscard]] OrderedText<Index> order_alone(const DeviceContext& context,
+                                               const LetterSet& letters) {
+    pack(letters);
+    const CoverCounts counts = sort_cover(0);
+    join_cover({&counts, 1});
+    return order(context);
+  }
   [[nodiscard]] const PartCounts& parts() const { return parts_; }
 
  private:
