@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 
 #include "core/cuda/device_pool.hpp"
 #include "segsort/cuda/device_request.hpp"
 #include "segsort/cuda/launch_partitions.cuh"
+#include "segsort/cuda/launch_radix.cuh"
 #include "segsort/cuda/ordered_input.cuh"
 
 namespace sortie::segsort {
@@ -24,7 +26,8 @@ namespace sortie::segsort {
   extern template cudaError_t launch_block_classes<Word, value_bytes>(                \
       const LaunchPlan&, const Arguments<Word>&, const WorkLists&, int);              \
   extern template cudaError_t launch_small_sort<Word, value_bytes>(const LaunchPlan&, \
-                                                                   const Arguments<Word>&)
+                                                                   const Arguments<Word>&); \
+  extern template cudaError_t launch_radix<Word, value_bytes>(const LaunchPlan&, const Arguments<Word>&, const RadixStorage&, const ArrayDecision*)
 SORTIE_EXTERN_LAUNCHES(std::uint32_t, 0);
 SORTIE_EXTERN_LAUNCHES(std::uint32_t, 4);
 SORTIE_EXTERN_LAUNCHES(std::uint32_t, 8);
@@ -43,11 +46,26 @@ std::map<Policy, RegisteredSort>& registered_policies() {
 
 int shared_bytes_limit = 0;  // 0: none
 
+/// Which arrays are sorted by digits. The input must stay as it is, since passes alternate between
+/// the output and the scratch.
+template <class Tiles>
+DigitUse digit_use(const DeviceRequest& request) {
+  if (!Tiles::has_small_sort || !request.is_array || request.input_is_scratch || request.value_input_is_scratch ||
+      request.keys_in == request.keys_out ||
+      request.num_items < static_cast<std::int64_t>(least_examined))
+    return DigitUse::never;
+  if (const char* x = std::getenv("SORTIE_X_DIGITS")) {
+    return static_cast<DigitUse>(std::atoi(x));
+  }
+  return DigitUse::uneven;
+}
+
 template <class Tiles>
 struct TemporaryStorage {
   WorkLists lists{};
   Scratch scratch;
   ArrayStart* array = nullptr;  ///< set if one segment has all items
+  RadixStorage radix;           ///< for arrays that may be sorted by digits; shares that of the lists
   std::size_t bytes = 0;
 
   TemporaryStorage(void* base, const DeviceRequest& request) {
@@ -61,14 +79,24 @@ struct TemporaryStorage {
       if (!request.input_is_scratch && !request.value_input_is_scratch)
         scratch.values = carver.take<char>(items * static_cast<std::uint64_t>(request.value_bytes));
     };
+    const DigitUse use = digit_use<Tiles>(request);
     if (request.is_array) array = carver.take<ArrayStart>(1);
+    if (use != DigitUse::never) {
+      radix.passes = carver.take<radix::Passes>(1);
+      lists.counters = carver.take<Counters>(1);
+      take_scratch();
+      StorageCarver own = carver;
+      radix.statuses = own.take<radix::Status>(key_bytes == 4 ? statuses_of<std::uint32_t>(request) : statuses_of<std::uint64_t>(request));
+      bytes = own.used();
+      if (use == DigitUse::always) return;
+    }
     if (!request.is_array && Tiles::has_small_sort && items <= most_items_of_small_sort) {
       // No lists; scratch only if a segment can exceed the tile.
       if (items > longest_of_small_tile) take_scratch();
       bytes = std::max<std::size_t>(carver.used(), 1);  // a null pointer would query the size again
       return;
     }
-    lists.counters = carver.take<Counters>(1);
+    if (lists.counters == nullptr) lists.counters = carver.take<Counters>(1);
     for (int pair = 0; pair < long_classes / 2; ++pair) {
       const std::uint64_t shortest = shortest_of_long_class<Tiles>(2 * pair);
       const std::uint64_t capacity = request.is_array ? 1
@@ -85,7 +113,7 @@ struct TemporaryStorage {
       lists.group_capacity = 2 * (items / longest_of_group_class(0) + 1) + 4 * key_bytes * tiles;
       lists.groups = carver.take<Group>(lists.group_capacity);
       lists.parts = carver.take<Part>(tiles);
-      take_scratch();
+      if (use == DigitUse::never) take_scratch();
     }
     const std::uint64_t shared_parts =
         most_shared_parts(items, request.is_array, Tiles::longest_group);
@@ -102,18 +130,32 @@ struct TemporaryStorage {
       lists.tile_group_rows =
           carver.take<std::uint32_t>(lists.tile_group_row_capacity * most_buckets);
     }
-    bytes = carver.used();
+    bytes = std::max<std::size_t>(bytes, carver.used());
+  }
+
+ private:
+  template <class Word>
+  static std::uint64_t statuses_of(const DeviceRequest& request) {
+    const auto items = static_cast<std::uint64_t>(request.num_items);
+    if (sizeof(Word) == 8) return radix::status_words<Word, 8, 2>(items);
+    return request.value_bytes == 0   ? radix::status_words<Word, 0, 1>(items)
+           : request.value_bytes == 4 ? radix::status_words<Word, 4, 1>(items)
+                                      : radix::status_words<Word, 8, 2>(items);
   }
 };
 
 /// Launches all kernels of a sort. \pre the counters are zeroed, if there are lists and no array
 template <class Tiles, class Word, int ValueBytes>
 cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments,
-                        const WorkLists& lists, ArrayStart* array) {
+                        const WorkLists& lists, ArrayStart* array, const RadixStorage& radix,
+                        DigitUse use) {
   if (lists.counters == nullptr) return launch_small_sort<Word, ValueBytes>(plan, arguments);
   cudaError_t status = plan.is_array
-                           ? launch_array_start(plan, arguments, WorkListsOf<Tiles>{lists}, array)
+                           ? launch_array_start(plan, arguments, WorkListsOf<Tiles>{lists}, array, radix.passes, use)
                            : launch_short<Tiles, Word, ValueBytes>(plan, arguments, lists);
+  if (status == cudaSuccess && use != DigitUse::never)
+    status = launch_radix<Word, ValueBytes>(plan, arguments, radix, &array->decision);
+  if (use == DigitUse::always) return status;
   if (status == cudaSuccess)
     status = launch_partitions<Tiles, Word, ValueBytes>(plan, arguments, lists);
   if (status != cudaSuccess) return status;
@@ -163,7 +205,7 @@ cudaError_t sort_in_tiles(void* temp_storage, std::size_t& temp_storage_bytes,
         arguments.begin_offsets = {&storage.array->begin, true};
         arguments.end_offsets = {&storage.array->end, true};
       }
-      return launch_sort<Tiles, Word, ValueBytes>(plan, arguments, storage.lists, storage.array);
+      return launch_sort<Tiles, Word, ValueBytes>(plan, arguments, storage.lists, storage.array, storage.radix, digit_use<Tiles>(request));
     });
     if (status != cudaSuccess) return status;
   }

@@ -16,6 +16,7 @@
 #include "segsort/cuda/block_sort.cuh"
 #include "segsort/cuda/grid_partition.cuh"
 #include "segsort/cuda/partition.cuh"
+#include "segsort/cuda/radix_passes.cuh"
 #include "segsort/cuda/small_sort.cuh"
 
 namespace sortie::segsort {
@@ -383,6 +384,42 @@ TEST(Kernels, GridPartition) {
 
 TEST(Kernels, GridPartitionInSmallTiles) {
   partition_by_grid<SmallTiles>();
+}
+
+/// Sorts an array by its digits, in two portions.
+template <class Word, int ValueBytes>
+void sort_by_digits(Keys kind, Order order, int end_bit = 8 * sizeof(Word)) {
+  using Shared = radix::PassShared<Word, ValueBytes, 0>;
+  constexpr std::uint32_t length = 3 * Shared::tile + 1234;
+  Problem<Word, ValueBytes> problem({length}, kind, order);
+  problem.arguments.codec =
+      BitRangeCodec<Word>::make(sizeof(Word) == 4 ? KeyType::u32 : KeyType::u64, order, 0, end_bit);
+  const ArrayDecision decision{InputKind::other, ArrayMethod::digits, 0};
+  radix::Passes passes{};
+  std::vector<radix::Status> statuses(4 * radix::digits, 0xdeadbeef);
+  cuda_on_host::run_block(radix::count_threads, [&] {
+    radix::count_digits_kernel(problem.arguments, &decision, &passes, statuses.data(),
+                               statuses.size(), length);
+  });
+  std::uint32_t number = 0;
+  for (std::uint32_t pass = 0; pass < sizeof(Word); ++pass) {
+    for (const std::uint32_t begin : {0, 2 * Shared::tile}) {
+      const radix::Portion portion{pass, number++, begin,
+                                   begin == 0 ? 2 * Shared::tile : length - begin};
+      cuda_on_host::run_block(Shared::threads, [&] {
+        radix::pass_kernel<Word, ValueBytes, 0>(problem.arguments, &decision, &passes,
+                                                statuses.data(), portion);
+      });
+    }
+  }
+  problem.expect_sorted(any_length);
+}
+
+TEST(Kernels, Digits) {
+  sort_by_digits<std::uint32_t, 4>(Keys::random, Order::ascending);
+  sort_by_digits<std::uint32_t, 0>(Keys::half_greatest, Order::descending);
+  sort_by_digits<std::uint64_t, 4>(Keys::two_fields, Order::descending);
+  sort_by_digits<std::uint64_t, 8>(Keys::few, Order::ascending);
 }
 
 }  // namespace

@@ -44,6 +44,8 @@ struct SegsortCommand : BenchOptions {
   std::vector<std::string> policies;
   std::vector<std::string> algorithms;
   std::vector<std::int64_t> top_k;
+  std::vector<std::string> keys = {"uniform"};
+  bool no_peers = false;
   bool grid = false;
   std::string grid_part = "1/1";
   bool launch_cost = false;
@@ -88,6 +90,8 @@ void run_cases(Job& job, const SegsortCommand& command) {
   options.cases = command.cases;
   options.policies = chosen_policies(command);
   options.top_k = command.top_k;
+  options.keys = command.keys;
+  options.has_peers = !command.no_peers;
   for (const std::string& name : command.algorithms)
     options.algorithms.push_back(bench::parse_segsort_algorithm(name));
   finish_bench(job, command, bench::segsort(job.context(), options, table_printer(job, command)));
@@ -178,6 +182,12 @@ void add_case_options(CLI::App& parser, SegsortCommand& options) {
                   "Policy of Sortie on CUDA: tuned or ics17 (may be repeated; default: tuned)")
       ->check(CLI::IsMember({"tuned", "ics17"}));
   parser
+      .add_option("--keys", options.keys,
+                  "On CUDA: distributions of unsigned keys, as --case of bench sort; those in order "
+                  "are in order in each segment")
+      ->capture_default_str();
+  parser.add_flag("--no-peers", options.no_peers, "On CUDA: without CUB");
+  parser
       .add_option("--top-k", options.top_k,
                   "On CUDA: select the K least keys of each segment, sorted, and compare with "
                   "sorting it whole (may be repeated)")
@@ -197,7 +207,7 @@ void add_modes(CLI::App& parser, SegsortCommand& options) {
       "--launch-cost", options.launch_cost,
       "On CUDA, instead of cases: the cost of a call with 1000 segments of 32 items, "
       "as a graph and as plain calls, compared with an empty and a copy kernel");
-  for (const char* const name : {"--algorithm", "--case", "--csv", "--repeat", "--top-k"}) {
+  for (const char* const name : {"--algorithm", "--case", "--csv", "--keys", "--no-peers", "--repeat", "--top-k"}) {
     grid->excludes(parser.get_option(name));
     launch_cost->excludes(parser.get_option(name));
   }
