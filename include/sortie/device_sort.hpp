@@ -12,16 +12,7 @@
 #include "sortie/export.hpp"
 #include "sortie/key_types.hpp"
 
-// Of cuda_fp16.h and cuda_bf16.h, which only users of these keys need.
-struct __half;
-struct __nv_bfloat16;
-
 namespace sortie {
-
-/// Key types of DeviceSort: those of sort(), and bool, __half and __nv_bfloat16.
-template <class Key>
-concept DeviceSortKey = SortKey<Key> || std::same_as<Key, bool> || std::same_as<Key, __half> ||
-    std::same_as<Key, __nv_bfloat16>;
 
 namespace segsort {
 

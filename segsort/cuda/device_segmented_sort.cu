@@ -10,6 +10,7 @@
 #include "segsort/cuda/device_request.hpp"
 #include "segsort/cuda/launch_partitions.cuh"
 #include "segsort/cuda/launch_radix.cuh"
+#include "segsort/cuda/narrow_keys.cuh"
 #include "segsort/cuda/ordered_input.cuh"
 
 namespace sortie::segsort {
@@ -260,6 +261,8 @@ cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
     if (known == registered_policies().end()) return cudaErrorNotSupported;
     return known->second(temp_storage, temp_storage_bytes, request, stream);
   }
+  if (key_bytes(request.key_type) < 4)
+    return sort_narrow_keys(temp_storage, temp_storage_bytes, request, stream);
   if (!is_valid(request)) return cudaErrorInvalidValue;
   DeviceLimits limits;
   const cudaError_t queried = limits.query();

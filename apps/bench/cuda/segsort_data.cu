@@ -9,7 +9,6 @@
 
 #include "apps/bench/cuda/number_draw.cuh"
 #include "apps/bench/cuda/segsort_data.hpp"
-#include "baselines/segment_key_type.hpp"
 #include "core/cuda/check.hpp"
 #include "core/random.hpp"
 #include "sortie/error.hpp"
@@ -83,8 +82,8 @@ class KeyDraw {
 /// The bits of a key, for bitwise comparison of NaNs and zeros.
 template <class Key>
 __device__ std::uint64_t bits_of(Key key) {
-  using Bits = std::conditional_t<sizeof(Key) == 4, std::uint32_t, std::uint64_t>;
-  return cuda::std::bit_cast<Bits>(key);
+  if constexpr (std::is_integral_v<Key>) return static_cast<std::make_unsigned_t<Key>>(key);
+  else return cuda::std::bit_cast<std::conditional_t<sizeof(Key) == 4, std::uint32_t, std::uint64_t>>(key);
 }
 
 template <class Key>
@@ -350,7 +349,7 @@ DeviceSegments segments_of_host(const SegmentShape& shape, std::uint64_t items, 
 
 void fill_random_keys(KeyType type, void* keys, std::uint64_t items, std::uint64_t seed,
                       cudaStream_t stream, const KeyDistribution& distribution) {
-  with_segment_key_type(type, [&]<class Key>(Key) {
+  with_key_type(type, [&]<class Key>(Key) {
     fill_keys_kernel<<<blocks_for(items), block_threads, 0, stream>>>(
         static_cast<Key*>(keys), items, KeyDraw<Key>(distribution, seed));
   });
@@ -383,7 +382,7 @@ ResultFaults check_result(const ResultToCheck& result, cudaStream_t stream) {
   ResultFaults faults;
   DeviceBuffer<ResultFaults> found(std::span<const ResultFaults>(&faults, 1), stream);
   const unsigned blocks = blocks_for(result.items);
-  with_segment_key_type(result.key_type, [&]<class Key>(Key) {
+  with_key_type(result.key_type, [&]<class Key>(Key) {
     const CheckedArrays arrays{result.items, result.keys_in, result.keys_out, result.values_out,
                                result.ids};
     const KeyDraw<Key> draw(result.distribution, result.seed);
