@@ -21,14 +21,15 @@ namespace sortie::segsort {
       const LaunchPlan&, const Arguments<Word>&, const WorkLists&);        \
   extern template cudaError_t launch_partitions<Tiles, Word, value_bytes>( \
       const LaunchPlan&, const Arguments<Word>&, const WorkLists&)
-#define SORTIE_EXTERN_LAUNCHES(Word, value_bytes)                                     \
-  SORTIE_EXTERN_LAUNCH(LargeTiles, Word, value_bytes);                                \
-  SORTIE_EXTERN_LAUNCH(SmallTiles, Word, value_bytes);                                \
-  extern template cudaError_t launch_block_classes<Word, value_bytes>(                \
-      const LaunchPlan&, const Arguments<Word>&, const WorkLists&, int);              \
-  extern template cudaError_t launch_small_sort<Word, value_bytes>(const LaunchPlan&, \
+#define SORTIE_EXTERN_LAUNCHES(Word, value_bytes)                                           \
+  SORTIE_EXTERN_LAUNCH(LargeTiles, Word, value_bytes);                                      \
+  SORTIE_EXTERN_LAUNCH(SmallTiles, Word, value_bytes);                                      \
+  extern template cudaError_t launch_block_classes<Word, value_bytes>(                      \
+      const LaunchPlan&, const Arguments<Word>&, const WorkLists&, int);                    \
+  extern template cudaError_t launch_small_sort<Word, value_bytes>(const LaunchPlan&,       \
                                                                    const Arguments<Word>&); \
-  extern template cudaError_t launch_radix<Word, value_bytes>(const LaunchPlan&, const Arguments<Word>&, const RadixStorage&, const ArrayDecision*)
+  extern template cudaError_t launch_radix<Word, value_bytes>(                              \
+      const LaunchPlan&, const Arguments<Word>&, const RadixStorage&, const ArrayDecision*)
 SORTIE_EXTERN_LAUNCHES(std::uint32_t, 0);
 SORTIE_EXTERN_LAUNCHES(std::uint32_t, 4);
 SORTIE_EXTERN_LAUNCHES(std::uint32_t, 8);
@@ -51,8 +52,8 @@ int shared_bytes_limit = 0;  // 0: none
 /// the output and the scratch.
 template <class Tiles>
 DigitUse digit_use(const DeviceRequest& request) {
-  if (!Tiles::has_small_sort || !request.is_array || request.input_is_scratch || request.value_input_is_scratch ||
-      request.keys_in == request.keys_out ||
+  if (!Tiles::has_small_sort || !request.is_array || request.input_is_scratch ||
+      request.value_input_is_scratch || request.keys_in == request.keys_out ||
       request.num_items < static_cast<std::int64_t>(least_examined))
     return DigitUse::never;
   if (const char* x = std::getenv("SORTIE_X_DIGITS")) {
@@ -66,7 +67,7 @@ struct TemporaryStorage {
   WorkLists lists{};
   Scratch scratch;
   ArrayStart* array = nullptr;  ///< set if one segment has all items
-  RadixStorage radix;           ///< for arrays that may be sorted by digits; shares that of the lists
+  RadixStorage radix;  ///< for arrays that may be sorted by digits; shares that of the lists
   std::size_t bytes = 0;
 
   TemporaryStorage(void* base, const DeviceRequest& request) {
@@ -87,7 +88,9 @@ struct TemporaryStorage {
       lists.counters = carver.take<Counters>(1);
       take_scratch();
       StorageCarver own = carver;
-      radix.statuses = own.take<radix::Status>(key_bytes == 4 ? statuses_of<std::uint32_t>(request) : statuses_of<std::uint64_t>(request));
+      radix.statuses =
+          own.take<radix::Status>(key_bytes == 4 ? statuses_of<std::uint32_t>(request)
+                                                 : statuses_of<std::uint64_t>(request));
       bytes = own.used();
       if (use == DigitUse::always) return;
     }
@@ -151,9 +154,10 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
                         const WorkLists& lists, ArrayStart* array, const RadixStorage& radix,
                         DigitUse use) {
   if (lists.counters == nullptr) return launch_small_sort<Word, ValueBytes>(plan, arguments);
-  cudaError_t status = plan.is_array
-                           ? launch_array_start(plan, arguments, WorkListsOf<Tiles>{lists}, array, radix.passes, use)
-                           : launch_short<Tiles, Word, ValueBytes>(plan, arguments, lists);
+  cudaError_t status =
+      plan.is_array
+          ? launch_array_start(plan, arguments, WorkListsOf<Tiles>{lists}, array, radix.passes, use)
+          : launch_short<Tiles, Word, ValueBytes>(plan, arguments, lists);
   if (status == cudaSuccess && use != DigitUse::never)
     status = launch_radix<Word, ValueBytes>(plan, arguments, radix, &array->decision);
   if (use == DigitUse::always) return status;
@@ -206,7 +210,8 @@ cudaError_t sort_in_tiles(void* temp_storage, std::size_t& temp_storage_bytes,
         arguments.begin_offsets = {&storage.array->begin, true};
         arguments.end_offsets = {&storage.array->end, true};
       }
-      return launch_sort<Tiles, Word, ValueBytes>(plan, arguments, storage.lists, storage.array, storage.radix, digit_use<Tiles>(request));
+      return launch_sort<Tiles, Word, ValueBytes>(plan, arguments, storage.lists, storage.array,
+                                                  storage.radix, digit_use<Tiles>(request));
     });
     if (status != cudaSuccess) return status;
   }

@@ -95,8 +95,8 @@ cudaError_t launch_copy_first(const TopKArguments<Word>& arguments, cudaStream_t
   // Threads for each segment, as many as it has results on average.
   const std::uint64_t results =
       std::min(arguments.k, (arguments.num_items - 1) / arguments.num_segments + 1);
-  const auto group = static_cast<unsigned int>(
-      std::min(std::bit_ceil(results), std::uint64_t{top_k_block}));
+  const auto group =
+      static_cast<unsigned int>(std::min(std::bit_ceil(results), std::uint64_t{top_k_block}));
   const std::uint64_t blocks = (arguments.num_segments - 1) / (top_k_block / group) + 1;
   copy_first_kernel<<<static_cast<unsigned int>(std::min(blocks, most_blocks)), top_k_block, 0,
                       stream>>>(arguments, group);

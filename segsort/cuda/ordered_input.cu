@@ -95,8 +95,7 @@ __device__ ArrayMethod method_of(DigitUse use, const BitRangeCodec<Word>& codec,
     differing += __syncthreads_or(((key ^ first) >> shift) % radix::digits != 0 ? 1 : 0) != 0;
   const int descents = __syncthreads_count(next < key ? 1 : 0);
   const bool uneven = is_uneven(key, range, cells);
-  const bool is_local =
-      distinct <= few_in_sample || descents <= static_cast<int>(few_descents);
+  const bool is_local = distinct <= few_in_sample || descents <= static_cast<int>(few_descents);
   if (differing <= few_digits) return ArrayMethod::digits;
   if (is_local) return ArrayMethod::ranges;
   return uneven || use == DigitUse::unless_local ? ArrayMethod::digits : ArrayMethod::ranges;
@@ -147,7 +146,8 @@ __global__ void __launch_bounds__(sample_threads)
       few::clear(start->few_keys);
       if (distinct <= few_in_sample) order = InputKind::few_keys;
     }
-    method = method_of(use, arguments.codec, key, sample[0], next_of_sample, distinct, range, cells);
+    method =
+        method_of(use, arguments.codec, key, sample[0], next_of_sample, distinct, range, cells);
   }
   __syncthreads();
   if (thread != 0) return;
@@ -354,8 +354,8 @@ cudaError_t launch_array_start(const LaunchPlan& plan, const Arguments<Word>& ar
 
 #define SORTIE_ARRAY_START(Tiles, Word)                                                           \
   template cudaError_t launch_array_start<Tiles, Word>(const LaunchPlan&, const Arguments<Word>&, \
-                                                       const WorkListsOf<Tiles>&, ArrayStart*, \
- radix::Passes*, DigitUse)
+                                                       const WorkListsOf<Tiles>&, ArrayStart*,    \
+                                                       radix::Passes*, DigitUse)
 SORTIE_ARRAY_START(LargeTiles, std::uint32_t);
 SORTIE_ARRAY_START(LargeTiles, std::uint64_t);
 SORTIE_ARRAY_START(SmallTiles, std::uint32_t);

@@ -57,9 +57,10 @@ inline constexpr int status_code_shift = 56;
 template <class Word, int ValueBytes, int Variant>
 inline constexpr PartitionShape radix_shape =
     sizeof(Word) == 4 && ValueBytes <= 4
-        ? (Variant % 3 == 0   ? PartitionShape{384, 24, 2}
-           : Variant % 3 == 1 ? (ValueBytes == 0 ? PartitionShape{384, 20, 3} : PartitionShape{384, 16, 2})
-                              : (ValueBytes == 0 ? PartitionShape{512, 16, 3} : PartitionShape{512, 16, 2}))
+        ? (Variant % 3 == 0 ? PartitionShape{384, 24, 2}
+           : Variant % 3 == 1
+               ? (ValueBytes == 0 ? PartitionShape{384, 20, 3} : PartitionShape{384, 16, 2})
+               : (ValueBytes == 0 ? PartitionShape{512, 16, 3} : PartitionShape{512, 16, 2}))
         : (Variant % 3 == 0   ? PartitionShape{512, 20, 1}
            : Variant % 3 == 1 ? PartitionShape{384, 16, 2}
                               : PartitionShape{256, 20, 3});
@@ -113,7 +114,8 @@ __global__ void __launch_bounds__(count_threads)
     Word word = word_of(codec, key) >> (codec.ignored_bits & (bits - 1));
 #pragma unroll
     for (int p = 0; p < all_passes; ++p) {
-      if (p < used_passes) atomicAdd(&own[p * digits + static_cast<unsigned int>(word % digits)], 1);
+      if (p < used_passes)
+        atomicAdd(&own[p * digits + static_cast<unsigned int>(word % digits)], 1);
       word >>= digit_bits;
     }
   };
@@ -171,9 +173,8 @@ struct PassShared {
   static constexpr int most(int a, int b) { return a > b ? a : b; }
   /// One after the other: per warp, masks of the lanes that hold an item of each digit; the words
   /// of the tile in the order of their digits; its values.
-  alignas(16) unsigned char area[most(most(tile * static_cast<int>(sizeof(Word)),
-                                           tile * value_bytes),
-                                      masks_bytes)];
+  alignas(16) unsigned char area[most(
+      most(tile * static_cast<int>(sizeof(Word)), tile* value_bytes), masks_bytes)];
   /// Items of each digit in each warp; then the position of the first of them in the tile.
   alignas(16) std::uint16_t counts[warps][digits];
   std::uint64_t starts_of_digits[digits];  ///< of the portion in the output
@@ -335,9 +336,8 @@ __device__ __noinline__ void move_tile(int length) {
       values[r] = is_item(first + 32 * r) ? values_from[32 * r] : Value{0};
   }
   if (has_digit) {
-    const std::uint64_t before =
-        items_before(in_global_memory(shared.statuses) + thread, shared.tile_number, in_tile,
-                     shared.portion.number);
+    const std::uint64_t before = items_before(in_global_memory(shared.statuses) + thread,
+                                              shared.tile_number, in_tile, shared.portion.number);
     shared.places[thread] = shared.starts_of_digits[thread] + before - start;
     // The last tile of the portion knows where the next one begins.
     if (begin + static_cast<std::uint64_t>(length) == shared.portion.begin + shared.portion.length)
@@ -402,7 +402,8 @@ __global__ void __launch_bounds__(radix_shape<Word, ValueBytes, Variant>.threads
     shared.portion = portion;
   }
   // Read before the block takes a tile, and thus before the last tile replaces them.
-  if (threadIdx.x < digits) shared.starts_of_digits[threadIdx.x] = passes->starts[digit][threadIdx.x];
+  if (threadIdx.x < digits)
+    shared.starts_of_digits[threadIdx.x] = passes->starts[digit][threadIdx.x];
   const std::uint64_t tiles = (portion.length - 1) / Shared::tile + 1;
   for (;;) {
     if (threadIdx.x == 0) shared.tile_number = atomicAdd(&passes->next_tile[portion.number], 1);

@@ -85,9 +85,8 @@ class DeviceNarrowKeys : public testing::Test {
       const auto end = static_cast<std::size_t>(segments.ends[s]);
       std::vector<std::uint32_t> order(values.begin() + segments.begins[s],
                                        values.begin() + segments.ends[s]);
-      std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return compared(a) < compared(b);
-      });
+      std::stable_sort(order.begin(), order.end(),
+                       [&](std::uint32_t a, std::uint32_t b) { return compared(a) < compared(b); });
       for (std::size_t i = begin; i < end; ++i) {
         expected_keys[i] = words[order[i - begin]];
         expected_values[i] = order[i - begin];
@@ -107,21 +106,20 @@ class DeviceNarrowKeys : public testing::Test {
     DoubleBuffer<std::uint32_t> pairs(values_in.data(), values_out.data());
     const auto sort = [&](void* temporary, std::size_t& bytes) {
       if (in_buffers)
-        return has_values ? DeviceSegmentedSort::SortPairs(temporary, bytes, keys, pairs, items,
-                                                           count, begins.data(), ends.data(),
-                                                           options, stream_)
-                          : DeviceSegmentedSort::SortKeys(temporary, bytes, keys, items, count,
-                                                          begins.data(), ends.data(), options,
-                                                          stream_);
+        return has_values
+                   ? DeviceSegmentedSort::SortPairs(temporary, bytes, keys, pairs, items, count,
+                                                    begins.data(), ends.data(), options, stream_)
+                   : DeviceSegmentedSort::SortKeys(temporary, bytes, keys, items, count,
+                                                   begins.data(), ends.data(), options, stream_);
       const Key* const from = keys.Current();
       const std::uint32_t* const values_from = pairs.Current();
-      return has_values ? DeviceSegmentedSort::SortPairs(
-                              temporary, bytes, from, keys.Alternate(), values_from,
-                              pairs.Alternate(), items, count, begins.data(), ends.data(), options,
-                              stream_)
-                        : DeviceSegmentedSort::SortKeys(temporary, bytes, from, keys.Alternate(),
-                                                        items, count, begins.data(), ends.data(),
-                                                        options, stream_);
+      return has_values
+                 ? DeviceSegmentedSort::SortPairs(temporary, bytes, from, keys.Alternate(),
+                                                  values_from, pairs.Alternate(), items, count,
+                                                  begins.data(), ends.data(), options, stream_)
+                 : DeviceSegmentedSort::SortKeys(temporary, bytes, from, keys.Alternate(), items,
+                                                 count, begins.data(), ends.data(), options,
+                                                 stream_);
     };
     std::size_t bytes = 0;
     ASSERT_EQ(sort(nullptr, bytes), cudaSuccess);

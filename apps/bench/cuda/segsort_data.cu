@@ -82,8 +82,11 @@ class KeyDraw {
 /// The bits of a key, for bitwise comparison of NaNs and zeros.
 template <class Key>
 __device__ std::uint64_t bits_of(Key key) {
-  if constexpr (std::is_integral_v<Key>) return static_cast<std::make_unsigned_t<Key>>(key);
-  else return cuda::std::bit_cast<std::conditional_t<sizeof(Key) == 4, std::uint32_t, std::uint64_t>>(key);
+  if constexpr (std::is_integral_v<Key>)
+    return static_cast<std::make_unsigned_t<Key>>(key);
+  else
+    return cuda::std::bit_cast<std::conditional_t<sizeof(Key) == 4, std::uint32_t, std::uint64_t>>(
+        key);
 }
 
 template <class Key>

@@ -91,8 +91,7 @@ void SegsortWorkload::set_segments(const SegmentShape& shape) {
 
 void SegsortWorkload::renew(std::uint64_t round) {
   seed_ = options_.seed + round;
-  fill_random_keys(options_.key, keys_in_.data(), options_.items, seed_, stream_,
-                   distribution_);
+  fill_random_keys(options_.key, keys_in_.data(), options_.items, seed_, stream_, distribution_);
   fill_index_values(options_.value_bytes, values_in_.data(), options_.items, stream_);
   check_cuda(cudaMemsetAsync(keys_out_.data(), 0xee, keys_out_.bytes(), stream_));
   if (values_out_.size() != 0)
@@ -100,10 +99,10 @@ void SegsortWorkload::renew(std::uint64_t round) {
 }
 
 std::string SegsortWorkload::fault() {
-  return describe(check_result({options_.key, options_.value_bytes, options_.items, seed_,
-                                keys_in_.data(), keys_out_.data(), values_out_.data(), ids_.data(),
-                                distribution_},
-                               stream_));
+  return describe(
+      check_result({options_.key, options_.value_bytes, options_.items, seed_, keys_in_.data(),
+                    keys_out_.data(), values_out_.data(), ids_.data(), distribution_},
+                   stream_));
 }
 
 TwoPhaseSort sortie_sort(SegsortPolicy policy) {

@@ -25,8 +25,7 @@ using Json = nlohmann::ordered_json;
 // The names of key types, as named by --key. On the host, those of 1 and 2 bytes are refused.
 const std::vector<std::string> key_names = [] {
   std::vector<std::string> names;
-#define SORTIE_ADD_NAME(NAME, TYPE, KIND) \
-  names.emplace_back(#NAME);
+#define SORTIE_ADD_NAME(NAME, TYPE, KIND) names.emplace_back(#NAME);
   SORTIE_FOR_EACH_KEY_TYPE(SORTIE_ADD_NAME)
 #undef SORTIE_ADD_NAME
   return names;
@@ -182,9 +181,10 @@ void add_case_options(CLI::App& parser, SegsortCommand& options) {
                   "Policy of Sortie on CUDA: tuned or ics17 (may be repeated; default: tuned)")
       ->check(CLI::IsMember({"tuned", "ics17"}));
   parser
-      .add_option("--keys", options.keys,
-                  "On CUDA: distributions of unsigned keys, as --case of bench sort; those in order "
-                  "are in order in each segment")
+      .add_option(
+          "--keys", options.keys,
+          "On CUDA: distributions of unsigned keys, as --case of bench sort; those in order "
+          "are in order in each segment")
       ->capture_default_str();
   parser.add_flag("--no-peers", options.no_peers, "On CUDA: without CUB");
   parser
@@ -207,7 +207,8 @@ void add_modes(CLI::App& parser, SegsortCommand& options) {
       "--launch-cost", options.launch_cost,
       "On CUDA, instead of cases: the cost of a call with 1000 segments of 32 items, "
       "as a graph and as plain calls, compared with an empty and a copy kernel");
-  for (const char* const name : {"--algorithm", "--case", "--csv", "--keys", "--no-peers", "--repeat", "--top-k"}) {
+  for (const char* const name :
+       {"--algorithm", "--case", "--csv", "--keys", "--no-peers", "--repeat", "--top-k"}) {
     grid->excludes(parser.get_option(name));
     launch_cost->excludes(parser.get_option(name));
   }
