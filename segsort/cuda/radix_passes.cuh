@@ -56,16 +56,17 @@ inline constexpr int status_code_shift = 56;
 
 template <class Word, int ValueBytes, int Variant>
 inline constexpr PartitionShape radix_shape =
-    sizeof(Word) == 4 && ValueBytes <= 4
-        ? (Variant % 3 == 0 ? PartitionShape{384, 24, 2}
-           : Variant % 3 == 1
-               ? (ValueBytes == 0 ? PartitionShape{384, 20, 3} : PartitionShape{384, 16, 2})
-               : (ValueBytes == 0 ? PartitionShape{512, 16, 3} : PartitionShape{512, 16, 2}))
-        : (Variant % 3 == 0   ? PartitionShape{512, 20, 1}
-           : Variant % 3 == 1 ? PartitionShape{384, 16, 2}
-                              : PartitionShape{256, 20, 3});
+    sizeof(Word) == 4 && ValueBytes == 0   ? (Variant % 3 == 0   ? PartitionShape{384, 24, 2}
+                                              : Variant % 3 == 1 ? PartitionShape{384, 20, 3}
+                                                                 : PartitionShape{512, 20, 2})
+    : sizeof(Word) == 4 && ValueBytes == 4 ? (Variant % 3 == 0   ? PartitionShape{384, 24, 2}
+                                              : Variant % 3 == 1 ? PartitionShape{512, 16, 2}
+                                                                 : PartitionShape{512, 24, 1})
+                                           : (Variant % 3 == 0   ? PartitionShape{512, 20, 1}
+                                              : Variant % 3 == 1 ? PartitionShape{384, 24, 1}
+                                                                 : PartitionShape{384, 20, 2});
 template <int Variant>
-inline constexpr bool ranks_by_ballots = Variant >= 3;
+inline constexpr bool ranks_by_masks = Variant >= 3;
 static_assert(2 * most_passes * most_portions < 256, "codes have 8 bits");
 
 constexpr std::uint64_t portion_length(std::uint64_t items) {
@@ -154,6 +155,9 @@ __global__ void __launch_bounds__(count_threads)
   if (thread == 0) passes->count = max(necessary, 1u);
 }
 
+/// Tables of masks of a warp, used in turn: a table is cleared while the next one is read.
+inline constexpr int mask_tables = 3;
+
 /// Shared memory of a block of a pass.
 template <class WordType, int ValueBytesOfOne, int VariantOfOne>
 struct PassShared {
@@ -169,14 +173,15 @@ struct PassShared {
   static_assert(threads >= static_cast<int>(digits), "each thread handles one digit at most");
   static_assert(tile <= 1 << 16, "places are packed");
 
-  static constexpr int masks_bytes = warps * static_cast<int>(digits) * 4;
+  static constexpr int masks_bytes =
+      ranks_by_masks<variant> ? mask_tables * warps * static_cast<int>(digits) * 4 : 0;
   static constexpr int most(int a, int b) { return a > b ? a : b; }
   /// One after the other: per warp, masks of the lanes that hold an item of each digit; the words
   /// of the tile in the order of their digits; its values.
   alignas(16) unsigned char area[most(
       most(tile * static_cast<int>(sizeof(Word)), tile* value_bytes), masks_bytes)];
-  /// Items of each digit in each warp; then the position of the first of them in the tile.
-  alignas(16) std::uint16_t counts[warps][digits];
+  /// Items of each digit in each warp; then the position in the tile of the next of them.
+  alignas(16) std::uint32_t counts[warps][digits];
   std::uint64_t starts_of_digits[digits];  ///< of the portion in the output
   std::uint64_t places[digits];  ///< destination of the tile's items of each digit, minus position
   std::uint64_t warp_sums[warps];
@@ -195,7 +200,16 @@ struct PassShared {
   __device__ Value* values() { return reinterpret_cast<Value*>(area); }
 };
 
-/// Number of items of a digit in all tiles before `tile`, which has `count` of them. Publishes both.
+/// Publishes that `tile` has `count` items of a digit.
+__device__ __forceinline__ void publish(Status* column, std::uint64_t tile, std::uint64_t count,
+                                        std::uint32_t portion) {
+  if (tile != 0)
+    *static_cast<volatile Status*>(column + tile * digits) =
+        Status{2 * portion + 1} << status_code_shift | count;
+}
+
+/// Number of items of a digit in all tiles before `tile`, which has `count` of them. Publishes the
+/// sum of both.
 __device__ __forceinline__ std::uint64_t items_before(Status* column, std::uint64_t tile,
                                                       std::uint64_t count, std::uint32_t portion) {
   const Status of_tile = Status{2 * portion + 1} << status_code_shift;
@@ -203,7 +217,6 @@ __device__ __forceinline__ std::uint64_t items_before(Status* column, std::uint6
   constexpr Status amount = (Status{1} << status_code_shift) - 1;
   constexpr int window = 4;  // statuses read at once
   volatile Status* const published = column;
-  if (tile != 0) published[tile * digits] = of_tile | count;
   std::uint64_t sum = 0;
   for (std::uint64_t next = tile; next != 0;) {
     Status status[window];
@@ -223,22 +236,31 @@ __device__ __forceinline__ std::uint64_t items_before(Status* column, std::uint6
   return sum;
 }
 
-/// As stable_rank_in_warp(), by votes on each bit of the digit.
-__device__ __forceinline__ std::uint32_t rank_by_ballots(std::uint16_t* counts, std::uint32_t digit,
-                                                         bool valid) {
-  unsigned int peers = __ballot_sync(full_warp, valid);
+/// Places of one item of each lane: from the next place of its digit on, in the order of the lanes.
+/// Lanes without an item take part. `peers`: the lanes whose items have the same digit.
+__device__ __forceinline__ std::uint32_t take_place(std::uint32_t* next_places, std::uint32_t digit,
+                                                    unsigned int peers, bool valid) {
+  const std::uint32_t before = rank_among(peers);
+  std::uint32_t place = 0;
+  if (valid && before == 0) place = atomicAdd(&next_places[digit], lanes_of(peers));
+  return __shfl_sync(full_warp, place, first_lane(peers)) + before;
+}
+
+/// The lanes whose digits are equal, by votes on each bit; those without an item form one group.
+template <bool AllValid>
+__device__ __forceinline__ unsigned int peers_by_votes(std::uint32_t digit, bool valid) {
+  unsigned int peers = full_warp;
+  if constexpr (!AllValid) {
+    const unsigned int voters = __ballot_sync(full_warp, valid);
+    peers = valid ? voters : ~voters;
+  }
 #pragma unroll
   for (int bit = 0; bit < digit_bits; ++bit) {
     const bool is_set = (digit >> bit & 1) != 0;
     const unsigned int voters = __ballot_sync(full_warp, is_set);
     peers &= is_set ? voters : ~voters;
   }
-  const std::uint32_t before = counts[digit];
-  const std::uint32_t lower = rank_among(peers);
-  __syncwarp();
-  if (valid && lower == 0) counts[digit] = static_cast<std::uint16_t>(before + lanes_of(peers));
-  __syncwarp();
-  return before + lower;
+  return peers;
 }
 
 /// Moves a tile of `length` items. Warp w holds item 32 items w + 32 r + l of the tile in register r
@@ -260,14 +282,17 @@ __device__ __noinline__ void move_tile(int length) {
   const Word* const keys_from = in_global_memory(shared.keys_from) + begin + first;
 #pragma unroll
   for (int r = 0; r < items; ++r) words[r] = is_item(first + 32 * r) ? keys_from[32 * r] : Word{0};
-  // Each warp clears its own masks and counts.
-  std::uint32_t* const masks = reinterpret_cast<std::uint32_t*>(shared.area) + warp * digits;
-  std::uint16_t* const counts = shared.counts[warp];
+  std::uint32_t* const counts = shared.counts[warp];
 #pragma unroll
   for (unsigned int i = thread % 32; i < digits / 4; i += 32)
-    reinterpret_cast<uint4*>(masks)[i] = uint4{0, 0, 0, 0};
-  reinterpret_cast<uint4*>(counts)[thread % 32] = uint4{0, 0, 0, 0};
-  static_assert(digits * sizeof(std::uint16_t) == 32 * sizeof(uint4));
+    reinterpret_cast<uint4*>(counts)[i] = uint4{0, 0, 0, 0};
+  std::uint32_t* const masks =
+      reinterpret_cast<std::uint32_t*>(shared.area) + warp * mask_tables * digits;
+  if constexpr (ranks_by_masks<Shared::variant>) {
+#pragma unroll
+    for (unsigned int i = thread % 32; i < mask_tables * digits / 4; i += 32)
+      reinterpret_cast<uint4*>(masks)[i] = uint4{0, 0, 0, 0};
+  }
   __syncwarp();
   if constexpr (!IsPlain) {
     const BitRangeCodec<Word> codec = shared.codec;
@@ -275,31 +300,15 @@ __device__ __noinline__ void move_tile(int length) {
     for (int r = 0; r < items; ++r) words[r] = codec.encode(words[r]);
   }
 
+  // Counted before they are ranked, so that the blocks of later tiles wait less, and a rank is a
+  // place at once.
   const int shift = shared.shift;
   const auto digit_of = [&](Word word) {
     return static_cast<std::uint32_t>(word >> shift) & (digits - 1);
   };
-  ShortNumbers<items, 16> ranks;  // among the warp's items of the digit
-  const auto rank = [&]<bool HasHeavyHitter>() {
 #pragma unroll
-    for (int r = 0; r < items; ++r)
-      ranks.set(r, stable_rank_in_warp<HasHeavyHitter>(masks, counts, digit_of(words[r]),
-                                                       is_item(first + 32 * r)));
-  };
-  // Items of one digit wait for each other when they are ranked, unless it is known to be frequent.
-  const auto has_heavy_hitter = [&](int r) {
-    const std::uint32_t digit = digit_of(words[r]);
-    return lanes_of(__ballot_sync(full_warp, digit == from_lane(digit, 0))) >= least_heavy_lanes;
-  };
-  if constexpr (ranks_by_ballots<Shared::variant>) {
-#pragma unroll
-    for (int r = 0; r < items; ++r)
-      ranks.set(r, rank_by_ballots(counts, digit_of(words[r]), is_item(first + 32 * r)));
-  } else if (has_heavy_hitter(0) || has_heavy_hitter(items / 2)) {
-    rank.template operator()<true>();
-  } else {
-    rank.template operator()<false>();
-  }
+  for (int r = 0; r < items; ++r)
+    if (is_item(first + 32 * r)) atomicAdd(&counts[digit_of(words[r])], 1);
   __syncthreads();
 
   // Thread d handles digit d.
@@ -309,24 +318,61 @@ __device__ __noinline__ void move_tile(int length) {
 #pragma unroll
     for (int w = 0; w < Shared::warps; ++w) {
       const std::uint32_t count = shared.counts[w][thread];
-      shared.counts[w][thread] = static_cast<std::uint16_t>(in_tile);
+      shared.counts[w][thread] = in_tile;
       in_tile += count;
     }
+    publish(in_global_memory(shared.statuses) + thread, shared.tile_number, in_tile,
+            shared.portion.number);
   }
   const std::uint32_t start = prefix_sum_in_block<Shared::warps>(in_tile, shared.warp_sums).before;
   if (has_digit) {
 #pragma unroll
-    for (int w = 0; w < Shared::warps; ++w)
-      shared.counts[w][thread] = static_cast<std::uint16_t>(shared.counts[w][thread] + start);
+    for (int w = 0; w < Shared::warps; ++w) shared.counts[w][thread] += start;
   }
   __syncthreads();
   ShortNumbers<items, 16> in_order;  // positions of the thread's items in the tile
+  const auto place_by_votes = [&](int r) {
+    const bool valid = is_item(first + 32 * r);
+    const std::uint32_t digit = digit_of(words[r]);
+    return take_place(counts, digit, peers_by_votes<IsFull>(digit, valid), valid);
+  };
+  if constexpr (!ranks_by_masks<Shared::variant>) {
 #pragma unroll
-  for (int r = 0; r < items; ++r) {
-    if (!is_item(first + 32 * r)) continue;
-    const std::uint32_t place = counts[digit_of(words[r])] + ranks[r];
-    in_order.set(r, place);
-    shared.words()[place] = words[r];
+    for (int r = 0; r < items; ++r) {
+      const std::uint32_t place = place_by_votes(r);
+      if constexpr (Shared::value_bytes != 0) in_order.set(r, place);
+      if (is_item(first + 32 * r)) shared.words()[place] = words[r];
+    }
+  } else {
+    // Lanes with one digit wait for each other when they set their masks, unless it is frequent.
+    const auto has_heavy_hitter = [&](int r) {
+      const std::uint32_t digit = digit_of(words[r]);
+      return lanes_of(__ballot_sync(full_warp, digit == from_lane(digit, 0))) >= least_heavy_lanes;
+    };
+    if (has_heavy_hitter(0) || has_heavy_hitter(items / 2)) {
+#pragma unroll
+      for (int r = 0; r < items; ++r) in_order.set(r, place_by_votes(r));
+    } else {
+      bool clears = false;  // the lane clears the mask of its digit in the row before
+#pragma unroll
+      for (int r = 0; r < items; ++r) {
+        const bool valid = is_item(first + 32 * r);
+        const std::uint32_t digit = digit_of(words[r]);
+        std::uint32_t* const mask = masks + r % mask_tables * digits + digit;
+        if (valid) atomicOr(mask, 1u << (thread % 32));
+        __syncwarp();
+        const unsigned int peers = valid ? *mask : 1u << (thread % 32);
+        if (clears)
+          masks[(r + mask_tables - 1) % mask_tables * digits +
+                digit_of(words[r == 0 ? 0 : r - 1])] = 0;
+        clears = valid && rank_among(peers) == 0;
+        in_order.set(r, take_place(counts, digit, peers, valid));
+      }
+    }
+    __syncthreads();  // the words take the place of the masks
+#pragma unroll
+    for (int r = 0; r < items; ++r)
+      if (is_item(first + 32 * r)) shared.words()[in_order[r]] = words[r];
   }
   Value values[Shared::value_bytes == 0 ? 1 : items];
   if constexpr (Shared::value_bytes != 0) {
