@@ -48,13 +48,17 @@ std::map<Policy, RegisteredSort>& registered_policies() {
 
 int shared_bytes_limit = 0;  // 0: none
 
+/// Arrays of fewer items are sorted by ranges: the launches for both ways would take longer than is
+/// saved.
+constexpr std::int64_t least_by_digits = 1 << 22;
+
 /// Which arrays are sorted by digits. The input must stay as it is, since passes alternate between
 /// the output and the scratch.
 template <class Tiles>
 DigitUse digit_use(const DeviceRequest& request) {
   if (!Tiles::has_small_sort || !request.is_array || request.input_is_scratch ||
       request.value_input_is_scratch || request.keys_in == request.keys_out ||
-      request.num_items < static_cast<std::int64_t>(least_examined))
+      request.num_items < least_by_digits)
     return DigitUse::never;
   if (const char* x = std::getenv("SORTIE_X_DIGITS")) {
     return static_cast<DigitUse>(std::atoi(x));

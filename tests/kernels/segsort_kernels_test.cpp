@@ -24,7 +24,7 @@ namespace {
 
 using Lengths = std::vector<std::uint32_t>;
 
-enum class Keys { random, half_greatest, two_fields, few };
+enum class Keys { random, half_greatest, two_fields, few, steep, few_random };
 
 template <class Word>
 std::vector<Word> make_keys(Keys kind, std::size_t count) {
@@ -36,6 +36,10 @@ std::vector<Word> make_keys(Keys kind, std::size_t count) {
     // Many that are equal, and many that differ in low bits alone.
     if (kind == Keys::two_fields) key = static_cast<Word>((random() % 50) << 20 | random() % 50);
     if (kind == Keys::few) key = 1'000'000 + random() % 90;
+    // A density of 1/x, and few that differ in all their bits.
+    if (kind == Keys::steep)
+      key = static_cast<Word>((random() | 1ULL << 63) >> (64 - 8 * sizeof(Word) + random() % 31));
+    if (kind == Keys::few_random) key = static_cast<Word>(std::mt19937_64(random() % 90)());
   }
   return keys;
 }
@@ -178,6 +182,8 @@ template <class Test>
 void with_keys(const Test& test) {
   test(Keys::half_greatest, Order::ascending);
   if (!testing::Test::HasFatalFailure()) test(Keys::two_fields, Order::descending);
+  if (!testing::Test::HasFatalFailure()) test(Keys::steep, Order::descending);
+  if (!testing::Test::HasFatalFailure()) test(Keys::few_random, Order::ascending);
 }
 
 // Neighbours alone; with middling and long segments between them; middling ones alone.
@@ -266,6 +272,10 @@ TEST(Kernels, BlockSortOfFewValues) {
   sort_classes_of_block<std::uint32_t, 0, 16>(Keys::few);
   sort_classes_of_block<std::uint64_t, 0, 20>(Keys::few);
   sort_classes_of_block<std::uint32_t, 4, 20>(Keys::few);
+  for (const Keys keys : {Keys::steep, Keys::few_random}) {
+    sort_classes_of_block<std::uint32_t, 4, 24>(keys);
+    sort_classes_of_block<std::uint64_t, 0, 20>(keys);
+  }
 }
 
 // Fewer tiles than teams have room in shared memory, more segments than teams.
@@ -408,7 +418,7 @@ void sort_by_digits(Keys kind, Order order, int end_bit = 8 * sizeof(Word)) {
                                    begin == 0 ? 2 * Shared::tile : length - begin};
       cuda_on_host::run_block(Shared::threads, [&] {
         radix::pass_kernel<Word, ValueBytes, Variant>(problem.arguments, &decision, &passes,
-                                                statuses.data(), portion);
+                                                      statuses.data(), portion);
       });
     }
   }
