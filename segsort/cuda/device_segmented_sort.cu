@@ -47,6 +47,7 @@ std::map<Policy, RegisteredSort>& registered_policies() {
 }
 
 int shared_bytes_limit = 0;  // 0: none
+bool are_arrays_sorted_by_digits = false;
 
 /// Arrays of fewer items are sorted by ranges: the launches for both ways would take longer than is
 /// saved.
@@ -58,8 +59,10 @@ template <class Tiles>
 DigitUse digit_use(const DeviceRequest& request) {
   if (!Tiles::has_small_sort || !request.is_array || request.input_is_scratch ||
       request.value_input_is_scratch || request.keys_in == request.keys_out ||
-      request.num_items < least_by_digits)
+      request.num_items < static_cast<std::int64_t>(least_examined))
     return DigitUse::never;
+  if (are_arrays_sorted_by_digits) return DigitUse::always;
+  if (request.num_items < least_by_digits) return DigitUse::never;
   if (const char* x = std::getenv("SORTIE_X_DIGITS")) {
     return static_cast<DigitUse>(std::atoi(x));
   }
@@ -257,6 +260,10 @@ bool is_valid(const DeviceRequest& request) {
 
 void register_policy(Policy policy, RegisteredSort sort) {
   registered_policies().emplace(policy, sort);
+}
+
+void sort_arrays_by_digits(bool always) {
+  are_arrays_sorted_by_digits = always;
 }
 
 void limit_shared_bytes(int bytes) {
