@@ -20,9 +20,8 @@ enum class ArrayMethod : std::uint32_t { ranges, digits };
 /// Which arrays are sorted by digits; known on the host.
 enum class DigitUse : std::uint32_t {
   never,
-  uneven,        ///< if the sample is unevenly spread over its range, or has few digits that differ
-  unless_local,  ///< unless the sample has few distinct keys, or is nearly in order
-  always,        ///< the kernels that sort by ranges are not launched
+  uneven,  ///< if the sample is unevenly spread over its range, or has few digits that differ
+  always,  ///< the kernels that sort by ranges are not launched
 };
 
 /// In temporary storage.

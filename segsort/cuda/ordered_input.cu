@@ -98,7 +98,7 @@ __device__ ArrayMethod method_of(DigitUse use, const BitRangeCodec<Word>& codec,
   const bool is_local = distinct <= few_in_sample || descents <= static_cast<int>(few_descents);
   if (differing <= few_digits) return ArrayMethod::digits;
   if (is_local) return ArrayMethod::ranges;
-  return uneven || use == DigitUse::unless_local ? ArrayMethod::digits : ArrayMethod::ranges;
+  return uneven ? ArrayMethod::digits : ArrayMethod::ranges;
 }
 
 /// One block clears the counters and samples the array: if neighbours at evenly spaced places are

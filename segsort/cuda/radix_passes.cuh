@@ -54,19 +54,13 @@ struct Portion {
 using Status = unsigned long long;
 inline constexpr int status_code_shift = 56;
 
-template <class Word, int ValueBytes, int Variant>
-inline constexpr PartitionShape radix_shape =
-    sizeof(Word) == 4 && ValueBytes == 0   ? (Variant % 3 == 0   ? PartitionShape{384, 24, 2}
-                                              : Variant % 3 == 1 ? PartitionShape{384, 20, 3}
-                                                                 : PartitionShape{512, 20, 2})
-    : sizeof(Word) == 4 && ValueBytes == 4 ? (Variant % 3 == 0   ? PartitionShape{384, 24, 2}
-                                              : Variant % 3 == 1 ? PartitionShape{512, 16, 2}
-                                                                 : PartitionShape{512, 24, 1})
-                                           : (Variant % 3 == 0   ? PartitionShape{512, 20, 1}
-                                              : Variant % 3 == 1 ? PartitionShape{384, 24, 1}
-                                                                 : PartitionShape{384, 20, 2});
-template <int Variant>
-inline constexpr bool ranks_by_masks = Variant >= 3;
+/// Measured on an H100 with 2^22 to 2^28 items.
+template <class Word, int ValueBytes>
+inline constexpr PartitionShape radix_shape = sizeof(Word) == 4 && ValueBytes == 0
+                                                  ? PartitionShape{384, 24, 2}
+                                              : sizeof(Word) == 4 && ValueBytes == 4
+                                                  ? PartitionShape{512, 24, 1}
+                                                  : PartitionShape{512, 20, 1};
 static_assert(2 * most_passes * most_portions < 256, "codes have 8 bits");
 
 constexpr std::uint64_t portion_length(std::uint64_t items) {
@@ -74,9 +68,9 @@ constexpr std::uint64_t portion_length(std::uint64_t items) {
   return items < items_of_portion ? items : share < items_of_portion ? items_of_portion : share;
 }
 /// Words of a table of all digits of all tiles of a portion.
-template <class Word, int ValueBytes, int Variant = 0>
+template <class Word, int ValueBytes>
 constexpr std::uint64_t status_words(std::uint64_t items) {
-  constexpr int tile = radix_shape<Word, ValueBytes, Variant>.tile();
+  constexpr int tile = radix_shape<Word, ValueBytes>.tile();
   return ((portion_length(items) - 1) / tile + 1) * digits;
 }
 
@@ -159,22 +153,20 @@ __global__ void __launch_bounds__(count_threads)
 inline constexpr int mask_tables = 3;
 
 /// Shared memory of a block of a pass.
-template <class WordType, int ValueBytesOfOne, int VariantOfOne>
+template <class WordType, int ValueBytesOfOne>
 struct PassShared {
-  static constexpr PartitionShape Shape = radix_shape<WordType, ValueBytesOfOne, VariantOfOne>;
-  static constexpr int variant = VariantOfOne;
+  static constexpr PartitionShape shape = radix_shape<WordType, ValueBytesOfOne>;
   using Word = WordType;
   static constexpr int value_bytes = ValueBytesOfOne;
-  static constexpr int threads = Shape.threads;
-  static constexpr int warps = Shape.warps();
-  static constexpr int items = Shape.items;
-  static constexpr int tile = Shape.tile();
+  static constexpr int threads = shape.threads;
+  static constexpr int warps = shape.warps();
+  static constexpr int items = shape.items;
+  static constexpr int tile = shape.tile();
   using Value = ValueWord<value_bytes>;
   static_assert(threads >= static_cast<int>(digits), "each thread handles one digit at most");
   static_assert(tile <= 1 << 16, "places are packed");
 
-  static constexpr int masks_bytes =
-      ranks_by_masks<variant> ? mask_tables * warps * static_cast<int>(digits) * 4 : 0;
+  static constexpr int masks_bytes = mask_tables * warps * static_cast<int>(digits) * 4;
   static constexpr int most(int a, int b) { return a > b ? a : b; }
   /// One after the other: per warp, masks of the lanes that hold an item of each digit; the words
   /// of the tile in the order of their digits; its values.
@@ -288,11 +280,9 @@ __device__ __noinline__ void move_tile(int length) {
     reinterpret_cast<uint4*>(counts)[i] = uint4{0, 0, 0, 0};
   std::uint32_t* const masks =
       reinterpret_cast<std::uint32_t*>(shared.area) + warp * mask_tables * digits;
-  if constexpr (ranks_by_masks<Shared::variant>) {
 #pragma unroll
-    for (unsigned int i = thread % 32; i < mask_tables * digits / 4; i += 32)
-      reinterpret_cast<uint4*>(masks)[i] = uint4{0, 0, 0, 0};
-  }
+  for (unsigned int i = thread % 32; i < mask_tables * digits / 4; i += 32)
+    reinterpret_cast<uint4*>(masks)[i] = uint4{0, 0, 0, 0};
   __syncwarp();
   if constexpr (!IsPlain) {
     const BitRangeCodec<Word> codec = shared.codec;
@@ -336,44 +326,35 @@ __device__ __noinline__ void move_tile(int length) {
     const std::uint32_t digit = digit_of(words[r]);
     return take_place(counts, digit, peers_by_votes<IsFull>(digit, valid), valid);
   };
-  if constexpr (!ranks_by_masks<Shared::variant>) {
+  // Lanes with one digit wait for each other when they set their masks, unless it is frequent.
+  const auto has_heavy_hitter = [&](int r) {
+    const std::uint32_t digit = digit_of(words[r]);
+    return lanes_of(__ballot_sync(full_warp, digit == from_lane(digit, 0))) >= least_heavy_lanes;
+  };
+  if (has_heavy_hitter(0) || has_heavy_hitter(items / 2)) {
+#pragma unroll
+    for (int r = 0; r < items; ++r) in_order.set(r, place_by_votes(r));
+  } else {
+    bool clears = false;  // the lane clears the mask of its digit in the row before
 #pragma unroll
     for (int r = 0; r < items; ++r) {
-      const std::uint32_t place = place_by_votes(r);
-      if constexpr (Shared::value_bytes != 0) in_order.set(r, place);
-      if (is_item(first + 32 * r)) shared.words()[place] = words[r];
-    }
-  } else {
-    // Lanes with one digit wait for each other when they set their masks, unless it is frequent.
-    const auto has_heavy_hitter = [&](int r) {
+      const bool valid = is_item(first + 32 * r);
       const std::uint32_t digit = digit_of(words[r]);
-      return lanes_of(__ballot_sync(full_warp, digit == from_lane(digit, 0))) >= least_heavy_lanes;
-    };
-    if (has_heavy_hitter(0) || has_heavy_hitter(items / 2)) {
-#pragma unroll
-      for (int r = 0; r < items; ++r) in_order.set(r, place_by_votes(r));
-    } else {
-      bool clears = false;  // the lane clears the mask of its digit in the row before
-#pragma unroll
-      for (int r = 0; r < items; ++r) {
-        const bool valid = is_item(first + 32 * r);
-        const std::uint32_t digit = digit_of(words[r]);
-        std::uint32_t* const mask = masks + r % mask_tables * digits + digit;
-        if (valid) atomicOr(mask, 1u << (thread % 32));
-        __syncwarp();
-        const unsigned int peers = valid ? *mask : 1u << (thread % 32);
-        if (clears)
-          masks[(r + mask_tables - 1) % mask_tables * digits +
-                digit_of(words[r == 0 ? 0 : r - 1])] = 0;
-        clears = valid && rank_among(peers) == 0;
-        in_order.set(r, take_place(counts, digit, peers, valid));
-      }
+      std::uint32_t* const mask = masks + r % mask_tables * digits + digit;
+      if (valid) atomicOr(mask, 1u << (thread % 32));
+      __syncwarp();
+      const unsigned int peers = valid ? *mask : 1u << (thread % 32);
+      if (clears)
+        masks[(r + mask_tables - 1) % mask_tables * digits + digit_of(words[r == 0 ? 0 : r - 1])] =
+            0;
+      clears = valid && rank_among(peers) == 0;
+      in_order.set(r, take_place(counts, digit, peers, valid));
     }
-    __syncthreads();  // the words take the place of the masks
-#pragma unroll
-    for (int r = 0; r < items; ++r)
-      if (is_item(first + 32 * r)) shared.words()[in_order[r]] = words[r];
   }
+  __syncthreads();  // the words take the place of the masks
+#pragma unroll
+  for (int r = 0; r < items; ++r)
+    if (is_item(first + 32 * r)) shared.words()[in_order[r]] = words[r];
   Value values[Shared::value_bytes == 0 ? 1 : items];
   if constexpr (Shared::value_bytes != 0) {
     const Value* const values_from = in_global_memory(shared.values_from) + begin + first;
@@ -420,12 +401,12 @@ __device__ __noinline__ void move_tile(int length) {
 }
 
 /// A portion of a pass, if there are so many passes. The last one writes to the output.
-template <class Word, int ValueBytes, int Variant>
-__global__ void __launch_bounds__(radix_shape<Word, ValueBytes, Variant>.threads,
-                                  radix_shape<Word, ValueBytes, Variant>.resident_blocks)
+template <class Word, int ValueBytes>
+__global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
+                                  radix_shape<Word, ValueBytes>.resident_blocks)
     pass_kernel(Arguments<Word> arguments, const ArrayDecision* decision, Passes* passes,
                 Status* statuses, Portion portion) {
-  using Shared = PassShared<Word, ValueBytes, Variant>;
+  using Shared = PassShared<Word, ValueBytes>;
   using Value = typename Shared::Value;
   Shared& shared = *reinterpret_cast<Shared*>(dynamic_shared_memory());
   wait_for_preceding_kernels();

@@ -15,9 +15,7 @@
 ///     | index of its segment in the tile | window: highest bits of its key | e |
 ///
 /// and the words are sorted. Keys are relative to the least key of the tile. Short runs of equal
-/// windows are sorted by one thread each. If a run is long and not in order, the tile is sorted
-/// again with steep windows: the number of significant bits of the relative key, and those bits, so
-/// that a density of 1/x fills the windows evenly. If long runs remain, the tile is sorted digit by
+/// windows are sorted by one thread each; if a run is long, the tile is sorted again digit by
 /// digit, least significant first, with the window as the digit.
 namespace sortie::segsort {
 
@@ -141,7 +139,7 @@ enum class Ties { none, resolved, long_runs };
 
 /// Sorts runs of equal windows by whole keys: the thread that holds the first word of a run sorts
 /// it. `words` are those that sort_words() left. Ends with a barrier, unless there are no ties.
-/// If any run is longer than longest_resolved_run, only finds whether all runs are in order.
+/// Does nothing if any run is longer than longest_resolved_run.
 template <class T>
 __device__ __forceinline__ Ties resolve_ties(T& tile, const std::uint32_t (&words)[T::items],
                                              int length, typename T::Word compare_mask) {
@@ -181,17 +179,7 @@ __device__ __forceinline__ Ties resolve_ties(T& tile, const std::uint32_t (&word
       lengths |= static_cast<std::uint64_t>((run - 1) & 15) << (4 * r);
     }
   }
-  if (T::any(long_run)) {
-    bool is_in_order = true;
-#pragma unroll
-    for (int r = 0; r < T::items; ++r) {
-      const std::uint32_t following = r + 1 < T::items ? words[(r + 1) % T::items] : next;
-      if (thread * T::items + r + 1 < length && same(words[r], following))
-        is_in_order &= (tile.keys[words[r] & T::index_mask] & compare_mask) <=
-                       (tile.keys[following & T::index_mask] & compare_mask);
-    }
-    return T::any(!is_in_order) ? Ties::long_runs : Ties::none;
-  }
+  if (T::any(long_run)) return Ties::long_runs;
   T::synchronise();
   for (; starts != 0; starts &= starts - 1) {
     const int r = __ffs(static_cast<int>(starts)) - 1;
@@ -211,43 +199,6 @@ __device__ __forceinline__ Ties resolve_ties(T& tile, const std::uint32_t (&word
   }
   T::synchronise();
   return Ties::resolved;
-}
-
-/// Sorts the words of a tile again, by steep windows if `is_steep`, and resolves ties if
-/// `has_ties`. Not inlined: for keys that are spread unevenly.
-/// \param bits  of the range of the compared bits, whose least is `base`
-template <class T>
-__device__ __noinline__ Ties sort_again(T& tile, int length, int segment_bits, bool is_steep,
-                                        bool has_ties, typename T::Word base,
-                                        typename T::Word compare_mask, int bits) {
-  std::uint32_t words[T::items];
-#pragma unroll
-  for (int r = 0; r < T::items; ++r) words[r] = tile.striped(r);
-  if (is_steep) {
-    const int low_bits = 32 - T::index_bits - segment_bits - bits_of(static_cast<unsigned>(bits));
-#pragma unroll
-    for (int r = 0; r < T::items; ++r) {
-      if (r * T::threads + T::thread() >= length) continue;
-      const std::uint32_t e = words[r] & T::index_mask;
-      const typename T::Word key = (tile.keys[e] & compare_mask) - base;
-      const int significant = bits_of(key);
-      // Those after the highest, which the number tells.
-      const auto low = static_cast<std::uint32_t>(significant - 1 > low_bits
-                                                      ? key >> (significant - 1 - low_bits)
-                                                      : key << (low_bits + 1 - significant));
-      const std::uint32_t window = key == 0 ? 0
-                                            : static_cast<std::uint32_t>(significant) << low_bits |
-                                                  (low & ((1u << low_bits) - 1));
-      words[r] = segment_field(segment_of(words[r], segment_bits), segment_bits) |
-                 window << T::index_bits | e;
-    }
-  }
-  T::synchronise();
-  bool sorted = false;
-  if constexpr (T::warps > 1)
-    if (is_steep) sorted = sort_by_distribution(tile, words, length, false);
-  if (!sorted) sort_words(tile, words);
-  return has_ties ? resolve_ties(tile, words, length, compare_mask) : Ties::none;
 }
 
 /// Sorts a tile. On entry, item e = r * threads + thread is in register r: `keys` holds the
@@ -274,20 +225,6 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
 #pragma unroll
   for (int r = 0; r < T::items; ++r)
     words[r] |= (bits_below(keys[r] - base, span) >> segment_bits) & ~T::index_mask;
-  const int differing_bits = span - codec.ignored_bits;
-  const bool has_ties = differing_bits > window;
-  const bool is_steep = has_ties && window > bits_of(static_cast<unsigned>(span));
-  // Whether long runs of ties remain after the tile has been sorted again.
-  const auto is_again_unsorted = [&] {
-    return sort_again(tile, length, segment_bits, is_steep, has_ties, base, codec.compare_mask,
-                      span) == Ties::long_runs;
-  };
-  const auto sort_digits = [&] {
-    if constexpr (T::ids_alias_values) finish_values(tile);
-    sort_by_digits(tile, length, segment_bits, window, base, codec.compare_mask, codec.ignored_bits,
-                   differing_bits);
-    return T::ids_alias_values;
-  };
   if constexpr (AreShort) {  // the words are already ordered by segment
     static_assert(T::warps == 1);
 #pragma unroll
@@ -312,21 +249,15 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
           T::value_bytes == 0 && codec.ignored_bits == 0 && segment_bits + span <= T::bin_bits;
       sorted = sort_by_distribution(tile, words, length, bins_are_equal);
     }
-    if constexpr (T::warps > 1) {
-      if (!sorted) {
-#pragma unroll
-        for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
-        T::synchronise();
-        if (!is_again_unsorted()) return false;
-        return sort_digits();
-      }
-    } else if (!sorted) {
-      sort_words(tile, words);
-    }
+    if (!sorted) sort_words(tile, words);
   }
-  if (!has_ties) return false;
+  const int differing_bits = span - codec.ignored_bits;
+  if (differing_bits <= window) return false;
   if (resolve_ties(tile, words, length, codec.compare_mask) != Ties::long_runs) return false;
-  return !is_steep || is_again_unsorted() ? sort_digits() : false;
+  if constexpr (T::ids_alias_values) finish_values(tile);
+  sort_by_digits(tile, length, segment_bits, window, base, codec.compare_mask, codec.ignored_bits,
+                 differing_bits);
+  return T::ids_alias_values;
 }
 
 }  // namespace sortie::segsort

@@ -397,9 +397,9 @@ TEST(Kernels, GridPartitionInSmallTiles) {
 }
 
 /// Sorts an array by its digits, in two portions.
-template <class Word, int ValueBytes, int Variant = 0>
+template <class Word, int ValueBytes>
 void sort_by_digits(Keys kind, Order order, int end_bit = 8 * sizeof(Word)) {
-  using Shared = radix::PassShared<Word, ValueBytes, Variant>;
+  using Shared = radix::PassShared<Word, ValueBytes>;
   constexpr std::uint32_t length = 3 * Shared::tile + 1234;
   Problem<Word, ValueBytes> problem({length}, kind, order);
   problem.arguments.codec =
@@ -417,8 +417,8 @@ void sort_by_digits(Keys kind, Order order, int end_bit = 8 * sizeof(Word)) {
       const radix::Portion portion{pass, number++, begin,
                                    begin == 0 ? 2 * Shared::tile : length - begin};
       cuda_on_host::run_block(Shared::threads, [&] {
-        radix::pass_kernel<Word, ValueBytes, Variant>(problem.arguments, &decision, &passes,
-                                                      statuses.data(), portion);
+        radix::pass_kernel<Word, ValueBytes>(problem.arguments, &decision, &passes, statuses.data(),
+                                             portion);
       });
     }
   }
@@ -430,10 +430,6 @@ TEST(Kernels, Digits) {
   sort_by_digits<std::uint32_t, 0>(Keys::half_greatest, Order::descending);
   sort_by_digits<std::uint64_t, 4>(Keys::two_fields, Order::descending);
   sort_by_digits<std::uint64_t, 8>(Keys::few, Order::ascending);
-  sort_by_digits<std::uint32_t, 4, 3>(Keys::random, Order::ascending);
-  sort_by_digits<std::uint32_t, 0, 3>(Keys::half_greatest, Order::descending);
-  sort_by_digits<std::uint64_t, 4, 3>(Keys::two_fields, Order::descending);
-  sort_by_digits<std::uint64_t, 8, 3>(Keys::few, Order::ascending);
 }
 
 }  // namespace
