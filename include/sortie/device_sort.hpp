@@ -73,7 +73,7 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// | 1 or 2 bytes otherwise | none, 4 or 8 bytes | cub::DeviceRadixSort: one or two passes |
 /// | 4 bytes, 2^22 to 2^25 (with values 2^24) | none, 4 bytes | by digits of 8 bits |
 /// | 4 or 8 bytes, from 2^24 on, if uneven | none, 4 or 8 bytes | by digits of 8 bits |
-/// | 4 or 8 bytes otherwise | none, 4 or 8 bytes | by ranges: the partition of DeviceSegmentedSort |
+/// | 4 or 8 bytes otherwise | none, 4 or 8 bytes | by ranges, as long segments are |
 /// | any | other sizes | as for their positions, by which the values are then gathered |
 ///
 /// For CUB, signed, floating-point and descending keys are encoded before the sort and decoded
@@ -81,17 +81,17 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 ///
 /// From 2^21 keys of 4 or 8 bytes on, a sample decides whether these are examined first: items in
 /// order or in reverse order are copied, and up to 512 distinct keys without values are counted.
-/// Keys are uneven if a quarter of the sample is in one of 64 equal parts of its range, unless it has
-/// at most 256 distinct keys or is nearly in order, or if at most three of their bytes differ. Digits
-/// take one pass each, digits in which all keys agree take none. Ranges are taken in place, with
-/// DoubleBuffers, for positions, and on GPUs with less shared memory.
+/// Keys are uneven if a quarter of the sample is in one of 64 equal parts of its range, unless it
+/// has at most 256 distinct keys or is nearly in order, or if at most three of their bytes differ.
+/// Digits take one pass each, digits in which all keys agree take none. Ranges are taken in place,
+/// with DoubleBuffers, for positions, and on GPUs with less shared memory.
 ///
 /// Temporary storage, n items: a copy of keys and values, n / 20 bytes and at most 36 MiB, e.g.
 /// 0.9 MiB for 2^20 keys of 4 bytes and 3.6 MiB for 2^24, of 8 bytes 14 MiB for 2^24.
-/// (cub::DeviceRadixSort takes the copy, n / 9 bytes and at most 29 MiB.) With DoubleBuffers and keys
-/// of 4 or 8 bytes n / 3 bytes and at most 36 MiB. Keys of 1 or 2 bytes alone: 1 MiB. Values of other
-/// sizes: two arrays of positions, of 4 bytes each (8 from 2^32 items on), in place of the copy of
-/// the values. Positions: one copy of them, and two of the keys.
+/// (cub::DeviceRadixSort takes the copy, n / 9 bytes and at most 29 MiB.) With DoubleBuffers and
+/// keys of 4 or 8 bytes n / 3 bytes and at most 36 MiB. Keys of 1 or 2 bytes alone: 1 MiB. Values of
+/// other sizes: two arrays of positions, of 4 bytes each (8 from 2^32 items on), in place of the
+/// copy of the values. Positions: one copy of them, and two of the keys.
 ///
 /// CUB is faster for some keys of 4 bytes: on an H100 uniform ones alone take up to 1.06 times its
 /// time at 2^24, with values of 4 bytes 1.08 times from 2^22 to 2^24 and 1.05 times at 2^28. Uneven

@@ -13,8 +13,8 @@ inline constexpr std::uint64_t least_examined = 1 << 21;
 /// strictly, since equal keys keep their order.
 enum class InputKind : std::uint32_t { other, ascending, descending, few_keys };
 
-/// How an array is sorted that is none of the known kinds: by ranges of its keys (partition.cuh), or
-/// by their digits (radix_passes.cuh).
+/// How an array is sorted that is none of the known kinds: by ranges of its keys (partition.cuh),
+/// or by their digits (radix_passes.cuh).
 enum class ArrayMethod : std::uint32_t { ranges, digits };
 
 /// Which arrays are sorted by digits; known on the host.
