@@ -89,7 +89,7 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// Temporary storage, n items: a copy of keys and values, n / 20 bytes and at most 36 MiB, e.g.
 /// 0.9 MiB for 2^20 keys of 4 bytes and 3.6 MiB for 2^24, of 8 bytes 14 MiB for 2^24.
 /// (cub::DeviceRadixSort takes the copy, n / 9 bytes and at most 29 MiB.) With DoubleBuffers and
-/// keys of 4 or 8 bytes n / 3 bytes and at most 36 MiB. Keys of 1 or 2 bytes alone: 1 MiB. Values of
+/// keys of 4 or 8 bytes n / 3 bytes, at most 36 MiB. Keys of 1 or 2 bytes alone: 1 MiB. Values of
 /// other sizes: two arrays of positions, of 4 bytes each (8 from 2^32 items on), in place of the
 /// copy of the values. Positions: one copy of them, and two of the keys.
 ///

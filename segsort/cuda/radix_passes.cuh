@@ -48,7 +48,7 @@ struct Portion {
   std::uint64_t length;
 };
 
-/// What a tile has published of a digit: the number of its items in the tile, or in all tiles of the
+/// What a tile has published of a digit: the number of its items in it, or in all tiles of the
 /// portion up to it, below a code that tells which, and of which portion. Earlier ones have lower
 /// codes.
 using Status = unsigned long long;
@@ -255,8 +255,8 @@ __device__ __forceinline__ unsigned int peers_by_votes(std::uint32_t digit, bool
   return peers;
 }
 
-/// Moves a tile of `length` items. Warp w holds item 32 items w + 32 r + l of the tile in register r
-/// of lane l, until the items are in the order of their digits; then thread t holds positions
+/// Moves a tile of `length` items. Warp w holds item 32 items w + 32 r + l of the tile in register
+/// r of lane l, until the items are in the order of their digits; then thread t holds positions
 /// r threads + t. Begins and ends with a barrier. Not inlined, because it needs all registers.
 template <class Shared, bool IsFull, bool IsPlain>
 __device__ __noinline__ void move_tile(int length) {
