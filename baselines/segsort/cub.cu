@@ -18,6 +18,10 @@ namespace sortie::baselines {
   extern template cudaError_t cub_segmented<Key, Value>(                                     \
       void*, std::size_t&, const CubArrays<Key, Value>&, std::int64_t, const std::uint32_t*, \
       const std::uint32_t*, cudaStream_t)
+SORTIE_EXTERN_CUB(std::uint8_t, NoValue);
+SORTIE_EXTERN_CUB(std::uint8_t, std::uint32_t);
+SORTIE_EXTERN_CUB(std::uint16_t, NoValue);
+SORTIE_EXTERN_CUB(std::uint16_t, std::uint32_t);
 SORTIE_EXTERN_CUB(std::uint32_t, NoValue);
 SORTIE_EXTERN_CUB(std::uint32_t, std::uint32_t);
 SORTIE_EXTERN_CUB(std::uint32_t, std::uint64_t);
@@ -34,6 +38,10 @@ using segsort::DeviceRequest;
 template <class Function>
 cudaError_t dispatch(const DeviceRequest& request, Function function) {
   return with_value_bytes(request.value_bytes, [&]<class Value>(Value value) {
+    if constexpr (sizeof(Value) <= 4) {
+      if (request.key_type == KeyType::u8) return function(std::uint8_t{}, value);
+      if (request.key_type == KeyType::u16) return function(std::uint16_t{}, value);
+    }
     if (request.key_type == KeyType::u32) return function(std::uint32_t{}, value);
     if (request.key_type == KeyType::u64) return function(std::uint64_t{}, value);
     return cudaErrorNotSupported;
@@ -65,17 +73,19 @@ __device__ std::int64_t own_item() {
   return std::int64_t{blockIdx.x} * block_threads + threadIdx.x;
 }
 
+template <class Key>
 __global__ void __launch_bounds__(block_threads)
-    pack_kernel(std::int64_t items, const std::uint32_t* ids, const std::uint32_t* keys,
+    pack_kernel(std::int64_t items, const std::uint32_t* ids, const Key* keys,
                 std::uint64_t* packed) {
   const std::int64_t i = own_item();
-  if (i < items) packed[i] = (std::uint64_t{ids[i]} << 32) | keys[i];
+  if (i < items) packed[i] = (std::uint64_t{ids[i]} << (8 * sizeof(Key))) | keys[i];
 }
 
+template <class Key>
 __global__ void __launch_bounds__(block_threads)
-    unpack_kernel(std::int64_t items, const std::uint64_t* packed, std::uint32_t* keys) {
+    unpack_kernel(std::int64_t items, const std::uint64_t* packed, Key* keys) {
   const std::int64_t i = own_item();
-  if (i < items) keys[i] = static_cast<std::uint32_t>(packed[i]);
+  if (i < items) keys[i] = static_cast<Key>(packed[i]);
 }
 
 __global__ void __launch_bounds__(block_threads)
@@ -123,13 +133,13 @@ cudaError_t in_turn(Steps... steps) {
   return status;
 }
 
-/// u32 keys: (segment, key) as one word.
-template <class Value>
+/// Keys of up to 4 bytes: (segment, key) as one word.
+template <class Key, class Value>
 cudaError_t radix_packed(void* temporary, std::size_t& bytes, const DeviceRequest& request,
                          cudaStream_t stream) {
   const std::int64_t items = request.num_items;
   const auto count = static_cast<std::size_t>(items);
-  const int end_bit = 32 + segment_bits(request.num_segments);
+  const int end_bit = 8 * static_cast<int>(sizeof(Key)) + segment_bits(request.num_segments);
   StorageCarver parts(temporary, storage_alignment);
   auto* const ids = parts.take<std::uint32_t>(count);
   auto* const packed = parts.take<std::uint64_t>(count);
@@ -157,11 +167,11 @@ cudaError_t radix_packed(void* temporary, std::size_t& bytes, const DeviceReques
   return in_turn(
       [&] { return number(storage, number_bytes); },
       [&] {
-        return launch(pack_kernel, items, stream, ids, in<std::uint32_t>(request.keys_in), packed);
+        return launch(pack_kernel<Key>, items, stream, ids, in<Key>(request.keys_in), packed);
       },
       [&] { return sort(storage, sort_bytes); },
       [&] {
-        return launch(unpack_kernel, items, stream, sorted, out<std::uint32_t>(request.keys_out));
+        return launch(unpack_kernel<Key>, items, stream, sorted, out<Key>(request.keys_out));
       });
 }
 
@@ -230,8 +240,10 @@ cudaError_t radix_twice(void* temporary, std::size_t& bytes, const DeviceRequest
 }  // namespace
 
 bool has_cub_peers(const DeviceRequest& request) {
+  const bool is_narrow = request.key_type == KeyType::u8 || request.key_type == KeyType::u16;
   return request.offset_bytes == 4 &&
-         (request.key_type == KeyType::u32 || request.key_type == KeyType::u64);
+         (request.key_type == KeyType::u32 || request.key_type == KeyType::u64 ||
+          (is_narrow && request.value_bytes <= 4));
 }
 
 cudaError_t cub_segmented_sort(void* temporary, std::size_t& bytes, const DeviceRequest& request,
@@ -257,8 +269,8 @@ cudaError_t cub_radix_by_segment(void* temporary, std::size_t& bytes, const Devi
                                  cudaStream_t stream) {
   if (!has_cub_peers(request)) return cudaErrorNotSupported;
   return dispatch(request, [&]<class Key, class Value>(Key, Value) {
-    if constexpr (sizeof(Key) == 4) {
-      return radix_packed<Value>(temporary, bytes, request, stream);
+    if constexpr (sizeof(Key) <= 4) {
+      return radix_packed<Key, Value>(temporary, bytes, request, stream);
     } else {
       return radix_twice<Value>(temporary, bytes, request, stream);
     }

@@ -12,7 +12,8 @@
 /// CUB's sorts as users would call them for a segmented sort.
 namespace sortie::baselines {
 
-/// True for the types for which the peers below are compiled: u32 and u64 keys, 32-bit offsets.
+/// True for the types for which the peers below are compiled: u32 and u64 keys, u8 and u16 keys
+/// without values of 8 bytes; 32-bit offsets.
 /// Compiling all types would take minutes, and the speed depends only on the width.
 [[nodiscard]] bool has_cub_peers(const segsort::DeviceRequest& request);
 
@@ -30,7 +31,7 @@ cudaError_t cub_radix_sort(void* temporary, std::size_t& bytes,
 /// Sorts pairs of segment and key by cub::DeviceRadixSort, as CUSP does for sparse matrices. The
 /// time does not depend on the segment lengths and includes computing the segment numbers.
 ///
-/// A u32 key and its segment number form one 64-bit word, of which only the used bits are sorted.
+/// A key of up to 4 bytes and its segment number form one 64-bit word, of which only the used bits are sorted.
 /// u64 keys require two stable sorts of 32-bit indices, by key and then by segment, and a final
 /// gather of keys and values.
 /// \return cudaErrorNotSupported if has_cub_peers() is false

@@ -3,13 +3,24 @@
 
 #include <cuda_runtime_api.h>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
 #include "sortie/export.hpp"
 #include "sortie/key_types.hpp"
 
+// Of cuda_fp16.h and cuda_bf16.h, which only users of these keys need.
+struct __half;
+struct __nv_bfloat16;
+
 namespace sortie {
+
+/// Key types of DeviceSegmentedSort and DeviceSort: those of sort(), and bool, __half and
+/// __nv_bfloat16.
+template <class Key>
+concept DeviceSortKey = SortKey<Key> || std::same_as<Key, bool> || std::same_as<Key, __half> ||
+    std::same_as<Key, __nv_bfloat16>;
 
 /// Two device buffers, one of which holds the data. A sort flips the selector instead of copying.
 /// Same members as cub::DoubleBuffer.
@@ -42,6 +53,7 @@ enum class Policy : int {
 struct DeviceRequest {
   Policy policy = Policy::tuned;
   KeyType key_type = KeyType::u32;
+  bool is_half = false;  ///< keys of 2 bytes, key_type u16, are floating-point numbers
   int value_bytes = 0;   ///< 0 (keys only), 4 or 8
   int offset_bytes = 4;  ///< 4 or 8
   const void* keys_in = nullptr;
@@ -118,6 +130,7 @@ struct DeviceSortOptions {
 /// \param d_begin_offsets, d_end_offsets  device arrays of `num_segments` 32- or 64-bit offsets.
 ///                                        Segments may be empty, in any order and with gaps, but
 ///                                        must not overlap.
+///
 /// \return cudaErrorInvalidValue for negative counts, too little temporary storage, or a bit range
 /// that the key type does not support (signed and floating-point keys support only all bits);
 /// cudaErrorNotSupported for a policy that is not registered; otherwise the first launch error
@@ -129,10 +142,14 @@ struct DeviceSortOptions {
 /// Stability: under Policy::tuned, the default, every sort is stable and deterministic regardless
 /// of `stable`.
 ///
+/// Keys of 1 or 2 bytes are widened to words of 4 bytes by a pass before the sort, and narrowed by
+/// one after it.
+///
 /// Temporary storage: at most num_items * (key bytes + value bytes) + num_items / 20 + 16 bytes per
 /// segment + 36 MiB. With DoubleBuffer, num_items / 3 replaces the first two terms. On GPUs with less
 /// shared memory (see Policy::tuned), num_items / 6 replaces num_items / 20, and 1.2 * num_items
-/// replaces num_items / 3.
+/// replaces num_items / 3. Keys of 1 or 2 bytes take what keys of 4 bytes in DoubleBuffers take
+/// (with values: in arrays), and 8 * num_items more.
 ///
 /// Complexity: O(n_i) for a segment of up to 8192 items whose keys are evenly distributed over
 /// their range, otherwise O(n_i log n_i) comparisons of one word. Beyond 8192 items, one pass over
@@ -143,7 +160,7 @@ struct DeviceSortOptions {
 struct DeviceSegmentedSort {
   /// @name SortKeys
   /// @{
-  template <SegmentKey Key, SegmentOffset Offset>
+  template <DeviceSortKey Key, SegmentOffset Offset>
   static cudaError_t SortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
                               const Key* d_keys_in, Key* d_keys_out, std::int64_t num_items,
                               std::int64_t num_segments, const Offset* d_begin_offsets,
@@ -154,7 +171,7 @@ struct DeviceSegmentedSort {
     return segsort::sort_on_device(d_temp_storage, temp_storage_bytes, r, stream);
   }
 
-  template <SegmentKey Key, SegmentOffset Offset>
+  template <DeviceSortKey Key, SegmentOffset Offset>
   static cudaError_t SortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
                               DoubleBuffer<Key>& d_keys, std::int64_t num_items,
                               std::int64_t num_segments, const Offset* d_begin_offsets,
@@ -165,7 +182,7 @@ struct DeviceSegmentedSort {
     return sort_and_flip(d_temp_storage, temp_storage_bytes, r, stream, d_keys);
   }
 
-  template <SegmentKey Key, SegmentOffset Offset>
+  template <DeviceSortKey Key, SegmentOffset Offset>
   static cudaError_t SortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
                               const Key* d_keys_in, Key* d_keys_out, std::int64_t num_items,
                               std::int64_t num_segments, const Offset* d_begin_offsets,
@@ -174,7 +191,7 @@ struct DeviceSegmentedSort {
                     num_segments, d_begin_offsets, d_end_offsets, {}, stream);
   }
 
-  template <SegmentKey Key, SegmentOffset Offset>
+  template <DeviceSortKey Key, SegmentOffset Offset>
   static cudaError_t SortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
                               DoubleBuffer<Key>& d_keys, std::int64_t num_items,
                               std::int64_t num_segments, const Offset* d_begin_offsets,
@@ -183,7 +200,7 @@ struct DeviceSegmentedSort {
                     d_begin_offsets, d_end_offsets, {}, stream);
   }
 
-  template <SegmentKey Key, SegmentOffset Offset>
+  template <DeviceSortKey Key, SegmentOffset Offset>
   static cudaError_t SortKeysDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                         const Key* d_keys_in, Key* d_keys_out,
                                         std::int64_t num_items, std::int64_t num_segments,
@@ -193,7 +210,7 @@ struct DeviceSegmentedSort {
                     num_segments, d_begin_offsets, d_end_offsets, {Order::descending}, stream);
   }
 
-  template <SegmentKey Key, SegmentOffset Offset>
+  template <DeviceSortKey Key, SegmentOffset Offset>
   static cudaError_t SortKeysDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                         DoubleBuffer<Key>& d_keys, std::int64_t num_items,
                                         std::int64_t num_segments, const Offset* d_begin_offsets,
@@ -208,7 +225,7 @@ struct DeviceSegmentedSort {
   /// @name StableSortKeys
   /// SortKeys by another name: whole keys that are equal cannot be told apart.
   /// @{
-  template <SegmentKey Key, SegmentOffset Offset>
+  template <DeviceSortKey Key, SegmentOffset Offset>
   static cudaError_t StableSortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                     const Key* d_keys_in, Key* d_keys_out, std::int64_t num_items,
                                     std::int64_t num_segments, const Offset* d_begin_offsets,
@@ -217,7 +234,7 @@ struct DeviceSegmentedSort {
                     num_segments, d_begin_offsets, d_end_offsets, {}, stream);
   }
 
-  template <SegmentKey Key, SegmentOffset Offset>
+  template <DeviceSortKey Key, SegmentOffset Offset>
   static cudaError_t StableSortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                     DoubleBuffer<Key>& d_keys, std::int64_t num_items,
                                     std::int64_t num_segments, const Offset* d_begin_offsets,
@@ -226,7 +243,7 @@ struct DeviceSegmentedSort {
                     d_begin_offsets, d_end_offsets, {}, stream);
   }
 
-  template <SegmentKey Key, SegmentOffset Offset>
+  template <DeviceSortKey Key, SegmentOffset Offset>
   static cudaError_t StableSortKeysDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                               const Key* d_keys_in, Key* d_keys_out,
                                               std::int64_t num_items, std::int64_t num_segments,
@@ -237,7 +254,7 @@ struct DeviceSegmentedSort {
                     num_segments, d_begin_offsets, d_end_offsets, {Order::descending}, stream);
   }
 
-  template <SegmentKey Key, SegmentOffset Offset>
+  template <DeviceSortKey Key, SegmentOffset Offset>
   static cudaError_t StableSortKeysDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                               DoubleBuffer<Key>& d_keys, std::int64_t num_items,
                                               std::int64_t num_segments,
@@ -252,7 +269,7 @@ struct DeviceSegmentedSort {
 
   /// @name SortPairs
   /// @{
-  template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
+  template <DeviceSortKey Key, SortValue Value, SegmentOffset Offset>
   static cudaError_t SortPairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                const Key* d_keys_in, Key* d_keys_out, const Value* d_values_in,
                                Value* d_values_out, std::int64_t num_items,
@@ -265,7 +282,7 @@ struct DeviceSegmentedSort {
     return segsort::sort_on_device(d_temp_storage, temp_storage_bytes, r, stream);
   }
 
-  template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
+  template <DeviceSortKey Key, SortValue Value, SegmentOffset Offset>
   static cudaError_t SortPairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                DoubleBuffer<Key>& d_keys, DoubleBuffer<Value>& d_values,
                                std::int64_t num_items, std::int64_t num_segments,
@@ -277,7 +294,7 @@ struct DeviceSegmentedSort {
     return sort_and_flip(d_temp_storage, temp_storage_bytes, r, stream, d_keys, d_values);
   }
 
-  template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
+  template <DeviceSortKey Key, SortValue Value, SegmentOffset Offset>
   static cudaError_t SortPairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                const Key* d_keys_in, Key* d_keys_out, const Value* d_values_in,
                                Value* d_values_out, std::int64_t num_items,
@@ -288,7 +305,7 @@ struct DeviceSegmentedSort {
                      stream);
   }
 
-  template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
+  template <DeviceSortKey Key, SortValue Value, SegmentOffset Offset>
   static cudaError_t SortPairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                DoubleBuffer<Key>& d_keys, DoubleBuffer<Value>& d_values,
                                std::int64_t num_items, std::int64_t num_segments,
@@ -298,7 +315,7 @@ struct DeviceSegmentedSort {
                      d_begin_offsets, d_end_offsets, {}, stream);
   }
 
-  template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
+  template <DeviceSortKey Key, SortValue Value, SegmentOffset Offset>
   static cudaError_t SortPairsDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                          const Key* d_keys_in, Key* d_keys_out,
                                          const Value* d_values_in, Value* d_values_out,
@@ -310,7 +327,7 @@ struct DeviceSegmentedSort {
                      {Order::descending}, stream);
   }
 
-  template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
+  template <DeviceSortKey Key, SortValue Value, SegmentOffset Offset>
   static cudaError_t SortPairsDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                          DoubleBuffer<Key>& d_keys, DoubleBuffer<Value>& d_values,
                                          std::int64_t num_items, std::int64_t num_segments,
@@ -324,7 +341,7 @@ struct DeviceSegmentedSort {
 
   /// @name StableSortPairs
   /// @{
-  template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
+  template <DeviceSortKey Key, SortValue Value, SegmentOffset Offset>
   static cudaError_t StableSortPairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                      const Key* d_keys_in, Key* d_keys_out,
                                      const Value* d_values_in, Value* d_values_out,
@@ -336,7 +353,7 @@ struct DeviceSegmentedSort {
                      {.stable = true}, stream);
   }
 
-  template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
+  template <DeviceSortKey Key, SortValue Value, SegmentOffset Offset>
   static cudaError_t StableSortPairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                      DoubleBuffer<Key>& d_keys, DoubleBuffer<Value>& d_values,
                                      std::int64_t num_items, std::int64_t num_segments,
@@ -346,7 +363,7 @@ struct DeviceSegmentedSort {
                      d_begin_offsets, d_end_offsets, {.stable = true}, stream);
   }
 
-  template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
+  template <DeviceSortKey Key, SortValue Value, SegmentOffset Offset>
   static cudaError_t StableSortPairsDescending(
       void* d_temp_storage, std::size_t& temp_storage_bytes, const Key* d_keys_in, Key* d_keys_out,
       const Value* d_values_in, Value* d_values_out, std::int64_t num_items,
@@ -357,7 +374,7 @@ struct DeviceSegmentedSort {
                      {Order::descending, true}, stream);
   }
 
-  template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
+  template <DeviceSortKey Key, SortValue Value, SegmentOffset Offset>
   static cudaError_t StableSortPairsDescending(
       void* d_temp_storage, std::size_t& temp_storage_bytes, DoubleBuffer<Key>& d_keys,
       DoubleBuffer<Value>& d_values, std::int64_t num_items, std::int64_t num_segments,
@@ -377,7 +394,12 @@ struct DeviceSegmentedSort {
                                         const DeviceSortOptions& options) {
     segsort::DeviceRequest r;
     r.policy = options.policy;
-    r.key_type = key_type_of<Key>();
+    if constexpr (SortKey<Key>) {
+      r.key_type = key_type_of<Key>();
+    } else {
+      r.key_type = sizeof(Key) == 1 ? KeyType::u8 : KeyType::u16;
+      r.is_half = sizeof(Key) == 2;
+    }
     r.offset_bytes = static_cast<int>(sizeof(Offset));
     r.keys_in = keys_in;
     r.keys_out = keys_out;

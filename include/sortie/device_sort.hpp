@@ -12,16 +12,7 @@
 #include "sortie/export.hpp"
 #include "sortie/key_types.hpp"
 
-// Of cuda_fp16.h and cuda_bf16.h, which only users of these keys need.
-struct __half;
-struct __nv_bfloat16;
-
 namespace sortie {
-
-/// Key types of DeviceSort: those of sort(), and bool, __half and __nv_bfloat16.
-template <class Key>
-concept DeviceSortKey = SortKey<Key> || std::same_as<Key, bool> || std::same_as<Key, __half> ||
-    std::same_as<Key, __nv_bfloat16>;
 
 namespace segsort {
 
@@ -80,7 +71,9 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// | 1 or 2 bytes, all bits | none | counting: one pass that reads the keys, one that writes them |
 /// | fewer than 2^17 of 2 bytes, unsigned, ascending | none | cub::DeviceRadixSort |
 /// | 1 or 2 bytes otherwise | none, 4 or 8 bytes | cub::DeviceRadixSort: one or two passes |
-/// | 4 or 8 bytes | none, 4 or 8 bytes | the partition of DeviceSegmentedSort for long segments |
+/// | 4 bytes, 2^22 to 2^25 (with values 2^24) | none, 4 bytes | by digits of 8 bits |
+/// | 4 or 8 bytes, from 2^24 on, if uneven | none, 4 or 8 bytes | by digits of 8 bits |
+/// | 4 or 8 bytes otherwise | none, 4 or 8 bytes | by ranges, as long segments are |
 /// | any | other sizes | as for their positions, by which the values are then gathered |
 ///
 /// For CUB, signed, floating-point and descending keys are encoded before the sort and decoded
@@ -88,20 +81,26 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 ///
 /// From 2^21 keys of 4 or 8 bytes on, a sample decides whether these are examined first: items in
 /// order or in reverse order are copied, and up to 512 distinct keys without values are counted.
+/// Keys are uneven if a quarter of the sample is in one of 64 equal parts of its range, unless it
+/// has at most 256 distinct keys or is nearly in order, or if at most three of their bytes differ.
+/// Digits take one pass each, digits in which all keys agree take none. Ranges are taken in place,
+/// with DoubleBuffers, for positions, and on GPUs with less shared memory.
 ///
 /// Temporary storage, n items: a copy of keys and values, n / 20 bytes and at most 36 MiB, e.g.
-/// 0.9 MiB for 2^20 keys of 4 bytes and 14 MiB for 2^24. (cub::DeviceRadixSort takes the copy, n /
-/// 9 bytes and at most 29 MiB.) With DoubleBuffers and keys of 4 or 8 bytes n / 3 bytes and at most
-/// 36 MiB. Keys of 1 or 2 bytes alone: 1 MiB. Values of other sizes: two arrays of positions, of 4
-/// bytes each (8 from 2^32 items on), in place of the copy of the values. Positions: one copy of
-/// them, and two of the keys.
+/// 0.9 MiB for 2^20 keys of 4 bytes and 3.6 MiB for 2^24, of 8 bytes 14 MiB for 2^24.
+/// (cub::DeviceRadixSort takes the copy, n / 9 bytes and at most 29 MiB.) With DoubleBuffers and
+/// keys of 4 or 8 bytes n / 3 bytes, at most 36 MiB. Keys of 1 or 2 bytes alone: 1 MiB. Values of
+/// other sizes: two arrays of positions, of 4 bytes each (8 from 2^32 items on), in place of the
+/// copy of the values. Positions: one copy of them, and two of the keys.
 ///
-/// CUB is faster where equal ranges of the keys hold very different numbers of items. On an H100,
-/// 2^28 keys of 4 bytes with a density of 1/x take 1.6 times CUB's time (of 8 bytes 1.2), and keys
-/// of 4 bytes that differ in their 16 lowest bits only take 1.3 times.
+/// CUB is faster for some keys of 4 bytes: on an H100 uniform ones alone take up to 1.06 times its
+/// time at 2^24, with values of 4 bytes 1.08 times from 2^22 to 2^24 and 1.05 times at 2^28. Uneven
+/// keys take up to 1.15 times its time; where they are sorted by ranges (see above) up to twice.
 ///
-/// Complexity: one pass over the items for each factor of 256 to 512 in their number, at most one
-/// for each 4 bits of the key.
+/// Complexity: by ranges one pass over the items for each factor of 256 to 512 in their number, at
+/// most one for each 4 bits of the key; by digits at most one for each 8 bits.
+///
+/// Source of the sort by digits: Adinets, Merrill: Onesweep (arXiv:2206.01784).
 struct DeviceSort {
   /// @name SortKeys
   /// @{

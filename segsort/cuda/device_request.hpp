@@ -31,4 +31,8 @@ void register_policy(Policy policy, RegisteredSort sort);
 /// two phases of a call. Not thread-safe.
 void limit_shared_bytes(int bytes);
 
+/// Makes all arrays from 2^21 items on be sorted by digits that can be, whatever is faster. For
+/// tests, whose arrays are short. Must not change between the two phases of a call. Not thread-safe.
+void sort_arrays_by_digits(bool always);
+
 }  // namespace sortie::segsort

@@ -27,8 +27,18 @@ enum class Plan {
   sort_whole,        ///< more results than the kernels select
 };
 
+/// Mean lengths of segments up to which sorting whole takes less time than selecting, in order, by
+/// k. For k = 8 and a mean of 4 to 16 equal segments are selected from sooner, by up to a quarter,
+/// others later, up to four times. Measured on an H100 with 2^27 pairs of u32 and u32.
+constexpr std::int64_t longest_sorted_whole(std::int64_t k) {
+  return k == 1 ? 2 : k < 32 ? 64 : k < 256 ? 128 : 512;
+}
+
 Plan plan_of(const DeviceTopKRequest& request) {
   if (request.k > most_selected) return Plan::sort_whole;
+  if (request.sorted && request.num_segments > 1 &&
+      request.num_items / request.num_segments <= longest_sorted_whole(request.k))
+    return Plan::sort_whole;
   return request.sorted && request.k > most_sorted_in_kernel ? Plan::select_then_sort
                                                              : Plan::select;
 }

@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -91,8 +92,14 @@ inline cudaError_t number_items(void* indices, int value_bytes, std::uint64_t it
 template <class Word>
 cudaError_t launch_copy_first(const TopKArguments<Word>& arguments, cudaStream_t stream) {
   constexpr std::uint64_t most_blocks = 4096;
-  copy_first_kernel<<<static_cast<unsigned int>(std::min(arguments.num_segments, most_blocks)),
-                      top_k_block, 0, stream>>>(arguments);
+  // Threads for each segment, as many as it has results on average.
+  const std::uint64_t results =
+      std::min(arguments.k, (arguments.num_items - 1) / arguments.num_segments + 1);
+  const auto group =
+      static_cast<unsigned int>(std::min(std::bit_ceil(results), std::uint64_t{top_k_block}));
+  const std::uint64_t blocks = (arguments.num_segments - 1) / (top_k_block / group) + 1;
+  copy_first_kernel<<<static_cast<unsigned int>(std::min(blocks, most_blocks)), top_k_block, 0,
+                      stream>>>(arguments, group);
   return cudaGetLastError();
 }
 

@@ -4,12 +4,11 @@
 #include <algorithm>
 
 #include "primitives/cuda/launch.cuh"
+#include "segsort/cuda/radix_passes.cuh"
 
 namespace sortie::segsort {
 namespace {
 
-/// Arrays of fewer items are not examined: the launches would take longer than they save.
-constexpr std::uint64_t least_examined = 1 << 21;
 constexpr unsigned int sample_threads = 1024;
 constexpr unsigned int copy_threads = few::threads;
 /// Distinct keys of a sample up to which an array may have few of them.
@@ -57,18 +56,69 @@ __device__ unsigned int distinct_keys(few::AtomicWord<Word>* table, Word key) {
   return static_cast<unsigned int>(__syncthreads_count(found == 0));
 }
 
+/// Cells of equal width into which the range of a sample is divided, and the part of its keys that
+/// one of them may have if the keys are evenly spread.
+constexpr unsigned int spread_cells = 64;
+constexpr unsigned int most_in_cell = sample_threads / 4;
+/// Digits that differ up to which passes over digits take less time than any others.
+constexpr int few_digits = 3;
+/// Descents of a sample that is nearly in order.
+constexpr unsigned int few_descents = sample_threads / 16;
+
+/// Whether one cell of the range of a sample has more than its part. Called by a block.
+template <class Word>
+__device__ bool is_uneven(Word key, few::AtomicWord<Word> (&range)[2],
+                          unsigned int (&cells)[spread_cells]) {
+  if (threadIdx.x < spread_cells) cells[threadIdx.x] = 0;
+  if (threadIdx.x < 2) range[threadIdx.x] = threadIdx.x == 0 ? ~few::AtomicWord<Word>{0} : 0;
+  __syncthreads();
+  atomicMin(&range[0], few::AtomicWord<Word>{key});
+  atomicMax(&range[1], few::AtomicWord<Word>{key});
+  __syncthreads();
+  const Word width = static_cast<Word>(range[1] - range[0]) / spread_cells + 1;
+  const auto cell = static_cast<unsigned int>((key - static_cast<Word>(range[0])) / width);
+  const unsigned int before = atomicAdd(&cells[cell], 1);
+  return __syncthreads_or(before >= most_in_cell ? 1 : 0) != 0;
+}
+
+/// How to sort an array of which thread t has key t of a sample, and the next. Called by a block.
+template <class Word>
+__device__ ArrayMethod method_of(DigitUse use, const BitRangeCodec<Word>& codec, Word key,
+                                 Word first, Word next, unsigned int distinct,
+                                 few::AtomicWord<Word> (&range)[2],
+                                 unsigned int (&cells)[spread_cells]) {
+  if (use == DigitUse::never || use == DigitUse::always)
+    return use == DigitUse::always ? ArrayMethod::digits : ArrayMethod::ranges;
+  int differing = 0;
+  for (int shift = codec.ignored_bits; shift < static_cast<int>(sizeof(Word)) * 8;
+       shift += radix::digit_bits)
+    differing += __syncthreads_or(((key ^ first) >> shift) % radix::digits != 0 ? 1 : 0) != 0;
+  const int descents = __syncthreads_count(next < key ? 1 : 0);
+  const bool uneven = is_uneven(key, range, cells);
+  const bool is_local = distinct <= few_in_sample || descents <= static_cast<int>(few_descents);
+  if (differing <= few_digits) return ArrayMethod::digits;
+  if (is_local) return ArrayMethod::ranges;
+  return uneven ? ArrayMethod::digits : ArrayMethod::ranges;
+}
+
 /// One block clears the counters and samples the array: if neighbours at evenly spaced places are
 /// all in order, the array may be; if the sample has few distinct keys, the array may have. If
-/// neither, or if it is short, the array is listed.
+/// neither, or if it is short, the array is left to one of the sorts.
 template <class Word, class Tiles>
 __global__ void __launch_bounds__(sample_threads)
     sample_order_kernel(Arguments<Word> arguments, WorkListsOf<Tiles> lists, ArrayStart* start,
-                        std::uint64_t length) {
+                        radix::Passes* passes, DigitUse use, std::uint64_t length) {
   __shared__ Word sample[sample_threads + 1];
   __shared__ few::AtomicWord<Word> table[sample_slots];
+  __shared__ few::AtomicWord<Word> range[2];
+  __shared__ unsigned int cells[spread_cells];
   const unsigned int thread = threadIdx.x;
   for (unsigned int i = thread; i < sizeof(Counters) / 4; i += sample_threads)
     reinterpret_cast<std::uint32_t*>(lists.counters)[i] = 0;
+  if (passes != nullptr)
+    for (unsigned int i = thread; i < sizeof(radix::Passes) / 4; i += sample_threads)
+      reinterpret_cast<std::uint32_t*>(passes)[i] = 0;
+  ArrayMethod method = ArrayMethod::ranges;
   InputKind order = InputKind::other;
   if (length >= least_examined) {
     // Equal keys may not be exchanged if they have values, or differ in bits that are not compared.
@@ -88,19 +138,24 @@ __global__ void __launch_bounds__(sample_threads)
       order = InputKind::ascending;
     } else if (agrees(InputKind::descending) && arguments.keys_in != arguments.keys_out) {
       order = InputKind::descending;
-    } else if (!is_strict) {
-      few::clear(start->few_keys);
-      if (distinct_keys(table, key) <= few_in_sample) order = InputKind::few_keys;
     }
+    unsigned int distinct = sample_threads;
+    if (order == InputKind::other && (!is_strict || use != DigitUse::never))
+      distinct = distinct_keys(table, key);
+    if (order == InputKind::other && !is_strict) {
+      few::clear(start->few_keys);
+      if (distinct <= few_in_sample) order = InputKind::few_keys;
+    }
+    method =
+        method_of(use, arguments.codec, key, sample[0], next_of_sample, distinct, range, cells);
   }
   __syncthreads();
   if (thread != 0) return;
   start->begin = 0;
   start->end = length;
-  start->sampled = order;
-  start->disproved = 0;
+  start->decision = {order, method, 0};
   start->blocks_done = 0;
-  if (order == InputKind::other) list_array(lists, length);
+  if (start->decision.is_due(ArrayMethod::ranges)) list_array(lists, length);
 }
 
 /// Items in a 16-byte word, in order or reversed.
@@ -213,9 +268,9 @@ __global__ void __launch_bounds__(copy_threads)
   __shared__ few::Shared<Word> shared;
   __shared__ bool is_last;
   wait_for_preceding_kernels();
-  const InputKind sampled = start->sampled;
+  const InputKind sampled = start->decision.sampled;
   if (sampled == InputKind::other) return;
-  volatile std::uint32_t& disproved = start->disproved;
+  volatile std::uint32_t& disproved = start->decision.disproved;
   if (sampled == InputKind::few_keys) {
     few::count(shared, arguments.keys_in, length, start->few_keys, disproved);
   } else {
@@ -232,7 +287,8 @@ __global__ void __launch_bounds__(copy_threads)
   if (!is_last) return;
   __threadfence();
   if (disproved != 0) {
-    if (threadIdx.x == 0) list_array(lists, length);
+    if (threadIdx.x == 0 && start->decision.method == ArrayMethod::ranges)
+      list_array(lists, length);
   } else if (sampled == InputKind::few_keys) {
     few::order(shared, start->few_keys, arguments.codec);
   }
@@ -243,7 +299,7 @@ template <class Word>
 __global__ void __launch_bounds__(counting::fill_threads)
     fill_few_keys_kernel(Arguments<Word> arguments, const ArrayStart* start, std::uint64_t length) {
   wait_for_preceding_kernels();
-  if (start->sampled != InputKind::few_keys || start->disproved != 0) return;
+  if (start->decision.sampled != InputKind::few_keys || start->decision.disproved != 0) return;
   const few::FewKeys& table = start->few_keys;
   const auto key_of = [&](unsigned int value) {
     return arguments.codec.decode(static_cast<Word>(table.sorted[value]));
@@ -263,8 +319,8 @@ __global__ void __launch_bounds__(copy_threads)
     copy_ordered_values_kernel(const Value* from, Value* to, const ArrayStart* start,
                                std::uint64_t length) {
   wait_for_preceding_kernels();
-  const InputKind order = start->sampled;
-  if (order == InputKind::other || start->disproved != 0 || from == to) return;
+  const InputKind order = start->decision.sampled;
+  if (order == InputKind::other || start->decision.disproved != 0 || from == to) return;
   copy_items(
       from, to, order, length, [] { return true; }, CompareNothing{});
 }
@@ -273,10 +329,11 @@ __global__ void __launch_bounds__(copy_threads)
 
 template <class Tiles, class Word>
 cudaError_t launch_array_start(const LaunchPlan& plan, const Arguments<Word>& arguments,
-                               const WorkListsOf<Tiles>& lists, ArrayStart* start) {
+                               const WorkListsOf<Tiles>& lists, ArrayStart* start,
+                               radix::Passes* passes, DigitUse use) {
   const std::uint64_t n = plan.num_items;
   cudaError_t status = launch(sample_order_kernel<Word, Tiles>, 1, sample_threads, 0, plan.stream,
-                              LaunchOrder::after, arguments, lists, start, n);
+                              LaunchOrder::after, arguments, lists, start, passes, use, n);
   if (status != cudaSuccess || n < least_examined) return status;
   const std::uint64_t tiles = (n - 1) / copy_threads + 1;
   status = launch_resident(examine_keys_kernel<Word, Tiles>, plan, plan.order, tiles, no_limit,
@@ -297,7 +354,8 @@ cudaError_t launch_array_start(const LaunchPlan& plan, const Arguments<Word>& ar
 
 #define SORTIE_ARRAY_START(Tiles, Word)                                                           \
   template cudaError_t launch_array_start<Tiles, Word>(const LaunchPlan&, const Arguments<Word>&, \
-                                                       const WorkListsOf<Tiles>&, ArrayStart*)
+                                                       const WorkListsOf<Tiles>&, ArrayStart*,    \
+                                                       radix::Passes*, DigitUse)
 SORTIE_ARRAY_START(LargeTiles, std::uint32_t);
 SORTIE_ARRAY_START(LargeTiles, std::uint64_t);
 SORTIE_ARRAY_START(SmallTiles, std::uint32_t);

@@ -6,31 +6,34 @@
 #include <cstdint>
 
 #include "segsort/cuda/arguments.cuh"
+#include "segsort/cuda/array_decision.cuh"
 #include "segsort/cuda/few_keys.cuh"
 #include "segsort/cuda/launch.cuh"
 #include "segsort/cuda/work_lists.cuh"
 
 /// Begin of the sort of one array: what is in order, or in reverse order, is copied, few distinct
-/// keys are counted, and everything else is listed as a segment for the kernels that follow.
+/// keys are counted, and everything else is left to the kernels that follow: those that sort by ranges
+/// find it listed as a segment.
 namespace sortie::segsort {
 
-/// What an array may be, by a sample of it. For a copy in reverse, items with values must descend
-/// strictly, since equal keys keep their order.
-enum class InputKind : std::uint32_t { other, ascending, descending, few_keys };
+namespace radix {
+struct Passes;
+}
 
 /// In temporary storage.
 struct ArrayStart {
   std::uint64_t begin;  ///< offsets of the segment
   std::uint64_t end;
-  InputKind sampled;
-  std::uint32_t disproved;  ///< not 0 if some items contradict `sampled`
+  ArrayDecision decision;
   std::uint32_t blocks_done;
   few::FewKeys few_keys;
 };
 
-/// Launches the begin of a sort. \pre plan.is_array
+/// Launches the begin of a sort, which also clears `passes`, if that is not null.
+/// \pre plan.is_array; passes is not null if `use` is not `never`
 template <class Tiles, class Word>
 cudaError_t launch_array_start(const LaunchPlan& plan, const Arguments<Word>& arguments,
-                               const WorkListsOf<Tiles>& lists, ArrayStart* start);
+                               const WorkListsOf<Tiles>& lists, ArrayStart* start,
+                               radix::Passes* passes, DigitUse use);
 
 }  // namespace sortie::segsort

@@ -8,15 +8,17 @@
 /// Selection from segments that have been sorted whole.
 namespace sortie::segsort {
 
-/// The first k items of each sorted segment, for k beyond most_selected. One block per segment at a
-/// time. `keys_in` and `values_in` hold the sorted items.
+/// The first k items of each sorted segment. `group` neighbouring threads, a power of two, copy those
+/// of one segment at a time. `keys_in` and `values_in` hold the sorted items.
 template <class Word>
 __global__ void __launch_bounds__(top_k_block)
-    copy_first_kernel(const TopKArguments<Word> arguments) {
+    copy_first_kernel(const TopKArguments<Word> arguments, unsigned int group) {
   const std::uint64_t segments = arguments.segments();
-  for (std::uint64_t segment = blockIdx.x; segment < segments; segment += gridDim.x) {
+  const std::uint64_t first = (std::uint64_t{blockIdx.x} * top_k_block + threadIdx.x) / group;
+  for (std::uint64_t segment = first; segment < segments;
+       segment += std::uint64_t{gridDim.x} * top_k_block / group) {
     const Selection s = selection_of(arguments, segment);
-    for (std::uint64_t i = threadIdx.x; i < s.wanted; i += top_k_block)
+    for (std::uint64_t i = threadIdx.x % group; i < s.wanted; i += group)
       arguments.put(s.out + i, arguments.codec.encoded(arguments.keys_in[s.begin + i]),
                     s.begin + i);
   }

@@ -250,6 +250,22 @@ TEST_F(BenchCommand, SelectsTheTopOfSegments) {
   EXPECT_EQ(methods.count("cub segmented"), 1u);
 }
 
+TEST_F(BenchCommand, SortsSegmentsOfOtherDistributions) {
+  const std::vector<std::string> arguments = {
+      "bench", "segsort", "--items", "5000", "--case", "length 100", "--key",
+      "u16",   "--keys",  "uniform", "zipf", "sorted", "few",        "--no-peers"};
+  if (backend() == Backend::host) {
+    expect_error(run(arguments), 2, "keys: found zipf, expected uniform, or unsigned keys on CUDA");
+    return;
+  }
+  const auto found = rows(arguments);
+  EXPECT_EQ(column(found, "case"),
+            (std::set<std::string>{"length 100", "length 100, zipf", "length 100, sorted",
+                                   "length 100, few"}));
+  EXPECT_EQ(column(found, "method"), (std::set<std::string>{"memcpy", "sortie"}));
+  for (const auto& row : found) EXPECT_TRUE(row["agrees"]) << row;
+}
+
 TEST_F(BenchCommand, MeasuresAPartOfTheGrid) {
   const std::vector<std::string> arguments = {
       "bench", "segsort", "--grid", "--grid-part", "640/640", "--items", "100K", "--json", "-"};

@@ -16,6 +16,7 @@
 #include "segsort/cuda/block_sort.cuh"
 #include "segsort/cuda/grid_partition.cuh"
 #include "segsort/cuda/partition.cuh"
+#include "segsort/cuda/radix_passes.cuh"
 #include "segsort/cuda/small_sort.cuh"
 
 namespace sortie::segsort {
@@ -23,7 +24,7 @@ namespace {
 
 using Lengths = std::vector<std::uint32_t>;
 
-enum class Keys { random, half_greatest, two_fields, few };
+enum class Keys { random, half_greatest, two_fields, few, steep, few_random };
 
 template <class Word>
 std::vector<Word> make_keys(Keys kind, std::size_t count) {
@@ -35,6 +36,10 @@ std::vector<Word> make_keys(Keys kind, std::size_t count) {
     // Many that are equal, and many that differ in low bits alone.
     if (kind == Keys::two_fields) key = static_cast<Word>((random() % 50) << 20 | random() % 50);
     if (kind == Keys::few) key = 1'000'000 + random() % 90;
+    // A density of 1/x, and few that differ in all their bits.
+    if (kind == Keys::steep)
+      key = static_cast<Word>((random() | 1ULL << 63) >> (64 - 8 * sizeof(Word) + random() % 31));
+    if (kind == Keys::few_random) key = static_cast<Word>(std::mt19937_64(random() % 90)());
   }
   return keys;
 }
@@ -177,6 +182,8 @@ template <class Test>
 void with_keys(const Test& test) {
   test(Keys::half_greatest, Order::ascending);
   if (!testing::Test::HasFatalFailure()) test(Keys::two_fields, Order::descending);
+  if (!testing::Test::HasFatalFailure()) test(Keys::steep, Order::descending);
+  if (!testing::Test::HasFatalFailure()) test(Keys::few_random, Order::ascending);
 }
 
 // Neighbours alone; with middling and long segments between them; middling ones alone.
@@ -265,6 +272,10 @@ TEST(Kernels, BlockSortOfFewValues) {
   sort_classes_of_block<std::uint32_t, 0, 16>(Keys::few);
   sort_classes_of_block<std::uint64_t, 0, 20>(Keys::few);
   sort_classes_of_block<std::uint32_t, 4, 20>(Keys::few);
+  for (const Keys keys : {Keys::steep, Keys::few_random}) {
+    sort_classes_of_block<std::uint32_t, 4, 24>(keys);
+    sort_classes_of_block<std::uint64_t, 0, 20>(keys);
+  }
 }
 
 // Fewer tiles than teams have room in shared memory, more segments than teams.
@@ -383,6 +394,42 @@ TEST(Kernels, GridPartition) {
 
 TEST(Kernels, GridPartitionInSmallTiles) {
   partition_by_grid<SmallTiles>();
+}
+
+/// Sorts an array by its digits, in two portions.
+template <class Word, int ValueBytes>
+void sort_by_digits(Keys kind, Order order, int end_bit = 8 * sizeof(Word)) {
+  using Shared = radix::PassShared<Word, ValueBytes>;
+  constexpr std::uint32_t length = 3 * Shared::tile + 1234;
+  Problem<Word, ValueBytes> problem({length}, kind, order);
+  problem.arguments.codec =
+      BitRangeCodec<Word>::make(sizeof(Word) == 4 ? KeyType::u32 : KeyType::u64, order, 0, end_bit);
+  const ArrayDecision decision{InputKind::other, ArrayMethod::digits, 0};
+  radix::Passes passes{};
+  std::vector<radix::Status> statuses(4 * radix::digits, 0xdeadbeef);
+  cuda_on_host::run_block(radix::count_threads, [&] {
+    radix::count_digits_kernel(problem.arguments, &decision, &passes, statuses.data(),
+                               statuses.size(), length);
+  });
+  std::uint32_t number = 0;
+  for (std::uint32_t pass = 0; pass < sizeof(Word); ++pass) {
+    for (const std::uint32_t begin : {0, 2 * Shared::tile}) {
+      const radix::Portion portion{pass, number++, begin,
+                                   begin == 0 ? 2 * Shared::tile : length - begin};
+      cuda_on_host::run_block(Shared::threads, [&] {
+        radix::pass_kernel<Word, ValueBytes>(problem.arguments, &decision, &passes, statuses.data(),
+                                             portion);
+      });
+    }
+  }
+  problem.expect_sorted(any_length);
+}
+
+TEST(Kernels, Digits) {
+  sort_by_digits<std::uint32_t, 4>(Keys::random, Order::ascending);
+  sort_by_digits<std::uint32_t, 0>(Keys::half_greatest, Order::descending);
+  sort_by_digits<std::uint64_t, 4>(Keys::two_fields, Order::descending);
+  sort_by_digits<std::uint64_t, 8>(Keys::few, Order::ascending);
 }
 
 }  // namespace

@@ -575,8 +575,9 @@ TEST_F(DeviceSegmentedSortTest, RefusesWhatCannotBeSorted) {
   request.num_segments = -1;
   EXPECT_EQ(status(), cudaErrorInvalidValue);
   request = {};
-  request.key_type = KeyType::u16;
-  EXPECT_EQ(status(), cudaErrorInvalidValue) << "keys of 16 bits";
+  request.key_type = KeyType::i16;
+  request.end_bit = 12;
+  EXPECT_EQ(status(), cudaErrorInvalidValue) << "bit range of signed keys of 16 bits";
   request = {};
   request.value_bytes = 3;
   EXPECT_EQ(status(), cudaErrorInvalidValue);

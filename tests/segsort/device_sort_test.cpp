@@ -15,6 +15,7 @@
 #include "core/cuda/check.hpp"
 #include "core/random.hpp"
 #include "primitives/key_codec.hpp"
+#include "segsort/cuda/device_request.hpp"
 #include "tests/segsort/device_sort_case.hpp"
 
 namespace sortie::test {
@@ -345,6 +346,27 @@ TYPED_TEST(DeviceArraySortOfOrdered, InPlace) {
   for (const std::size_t n : {1, 1000, 8192, 8193, 70'000, 700'000})
     for (const Keys keys : {Keys::uniform, Keys::few, Keys::zipf, Keys::equal})
       ArrayCase<TypeParam>(keys, n).check_in_place();
+}
+
+template <class Key>
+class DeviceArraySortByDigits : public testing::Test {
+ protected:
+  DeviceArraySortByDigits() { segsort::sort_arrays_by_digits(true); }
+  ~DeviceArraySortByDigits() override { segsort::sort_arrays_by_digits(false); }
+};
+using KeysByDigits = testing::Types<std::uint32_t, double>;
+TYPED_TEST_SUITE(DeviceArraySortByDigits, KeysByDigits);
+
+TYPED_TEST(DeviceArraySortByDigits, EveryDistribution) {
+  constexpr std::size_t n = (1 << 21) + 12345;
+  for (const Keys keys : {Keys::uniform, Keys::zipf, Keys::high_bits, Keys::nearly}) {
+    ArrayCase<TypeParam> sorted(keys, n, keys == Keys::zipf ? Order::descending : Order::ascending);
+    sorted.check_keys();
+    sorted.template check_pairs<std::uint32_t>();
+    sorted.set_lead(1);
+    sorted.template check_pairs<double>();
+  }
+  ArrayCase<TypeParam>(Keys::uniform, n, Order::descending, 3, 22).check_keys();
 }
 
 TEST(DeviceArraySortCall, RefusesWhatItCannotSort) {

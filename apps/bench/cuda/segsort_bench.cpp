@@ -9,6 +9,7 @@
 
 #include "apps/bench/cuda/segsort_workload.hpp"
 #include "apps/bench/cuda/top_k_bench.hpp"
+#include "apps/bench/sort/sort_bench.hpp"
 #include "baselines/segsort/cub.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
@@ -75,7 +76,7 @@ std::vector<Row> measure_case(const std::string& name, SegsortWorkload& work,
   for (const SegsortPolicy policy : options.policies) {
     rows.push_back(sortie_row(name, work, policy, options.repetitions));
   }
-  if (baselines::has_cub_peers(work.request())) {
+  if (options.has_peers && baselines::has_cub_peers(work.request())) {
     if (hopeless_for_cub(work)) {
       Row& row = rows.emplace_back(make_row(name, "cub segmented", work));
       row.baseline = true;
@@ -109,10 +110,14 @@ std::vector<Row> segsort_on_cuda(const Context& context, const std::vector<std::
       if (sink) sink(rows);
       std::move(rows.begin(), rows.end(), std::back_inserter(all));
     };
-    if (options.top_k.empty()) {
-      add(measure_case(name, work, options));
-    } else {
-      measure_top_k(name, work, options, add);
+    for (const std::string& keys : options.keys) {
+      work.set_keys(parse_sort_case(keys));
+      const std::string full_name = keys == "uniform" ? name : name + ", " + keys;
+      if (options.top_k.empty()) {
+        add(measure_case(full_name, work, options));
+      } else {
+        measure_top_k(full_name, work, options, add);
+      }
     }
   }
   return all;

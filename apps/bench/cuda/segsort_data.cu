@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "apps/bench/cuda/number_draw.cuh"
 #include "apps/bench/cuda/segsort_data.hpp"
-#include "baselines/segment_key_type.hpp"
 #include "core/cuda/check.hpp"
 #include "core/random.hpp"
 #include "sortie/error.hpp"
@@ -47,18 +47,53 @@ __device__ Key random_key(std::uint64_t seed, std::uint64_t index) {
   }
 }
 
+/// Draws the keys of fill_random_keys().
+template <class Key>
+class KeyDraw {
+ public:
+  KeyDraw(const KeyDistribution& distribution, std::uint64_t seed)
+      : is_uniform_(distribution.keys.kind == SortCase::Kind::uniform),
+        seed_(seed),
+        ids_(distribution.ids),
+        offsets_(distribution.offsets),
+        has_wide_offsets_(distribution.offset_bytes == 8),
+        draw_(distribution.keys, static_cast<int>(8 * sizeof(Key)), seed) {}
+
+  __device__ Key operator()(std::uint64_t i) const {
+    if (is_uniform_) return random_key<Key>(seed_, i);
+    const std::uint64_t begin = offset(ids_[i]);
+    return static_cast<Key>(draw_(i, i - begin, offset(ids_[i] + 1) - begin));
+  }
+
+ private:
+  __device__ std::uint64_t offset(std::uint64_t segment) const {
+    return has_wide_offsets_ ? static_cast<const std::uint64_t*>(offsets_)[segment]
+                             : static_cast<const std::uint32_t*>(offsets_)[segment];
+  }
+
+  bool is_uniform_;
+  std::uint64_t seed_;
+  const std::uint32_t* ids_;
+  const void* offsets_;
+  bool has_wide_offsets_;
+  NumberDraw draw_;
+};
+
 /// The bits of a key, for bitwise comparison of NaNs and zeros.
 template <class Key>
 __device__ std::uint64_t bits_of(Key key) {
-  using Bits = std::conditional_t<sizeof(Key) == 4, std::uint32_t, std::uint64_t>;
-  return cuda::std::bit_cast<Bits>(key);
+  if constexpr (std::is_integral_v<Key>)
+    return static_cast<std::make_unsigned_t<Key>>(key);
+  else
+    return cuda::std::bit_cast<std::conditional_t<sizeof(Key) == 4, std::uint32_t, std::uint64_t>>(
+        key);
 }
 
 template <class Key>
 __global__ void __launch_bounds__(block_threads)
-    fill_keys_kernel(Key* keys, std::uint64_t items, std::uint64_t seed) {
+    fill_keys_kernel(Key* keys, std::uint64_t items, KeyDraw<Key> draw) {
   for (std::uint64_t i = first_item(); i < items; i += item_stride()) {
-    keys[i] = random_key<Key>(seed, i);
+    keys[i] = draw(i);
   }
 }
 
@@ -131,10 +166,19 @@ __device__ Count mix(Count x) {
   return x ^ (x >> 33);
 }
 
+/// What the kernels need of a ResultToCheck.
+struct CheckedArrays {
+  std::uint64_t items;
+  const void* keys_in;
+  const void* keys_out;
+  const void* values_out;
+  const std::uint32_t* ids;
+};
+
 /// One thread per item; item i is position i of input and output.
 template <class Key>
 __global__ void __launch_bounds__(block_threads)
-    check_keys_kernel(ResultToCheck result, ResultFaults* faults) {
+    check_keys_kernel(CheckedArrays result, KeyDraw<Key> draw, ResultFaults* faults) {
   const auto* keys_in = static_cast<const Key*>(result.keys_in);
   const auto* keys_out = static_cast<const Key*>(result.keys_out);
   for (std::uint64_t i = first_item(); i < result.items; i += item_stride()) {
@@ -142,7 +186,7 @@ __global__ void __launch_bounds__(block_threads)
     if (i > 0 && result.ids[i] == result.ids[i - 1] && !(keys_out[i - 1] <= keys_out[i])) {
       report(&faults->unsorted, faults, i);
     }
-    if (bits_of(keys_in[i]) != bits_of(random_key<Key>(result.seed, i))) {
+    if (bits_of(keys_in[i]) != bits_of(draw(i))) {
       report(&faults->overwritten, faults, i);
     }
   }
@@ -151,7 +195,8 @@ __global__ void __launch_bounds__(block_threads)
 /// One thread per item; `seen` has one bit for every value.
 template <class Key, class Value>
 __global__ void __launch_bounds__(block_threads)
-    check_values_kernel(ResultToCheck result, std::uint32_t* seen, ResultFaults* faults) {
+    check_values_kernel(CheckedArrays result, KeyDraw<Key> draw, std::uint32_t* seen,
+                        ResultFaults* faults) {
   const auto* keys_out = static_cast<const Key*>(result.keys_out);
   const auto* values_out = static_cast<const Value*>(result.values_out);
   for (std::uint64_t i = first_item(); i < result.items; i += item_stride()) {
@@ -160,7 +205,7 @@ __global__ void __launch_bounds__(block_threads)
       report(&faults->foreign, faults, i);
       continue;
     }
-    if (bits_of(keys_out[i]) != bits_of(random_key<Key>(result.seed, from))) {
+    if (bits_of(keys_out[i]) != bits_of(draw(from))) {
       report(&faults->mismatched, faults, i);
     }
     const std::uint32_t bit = std::uint32_t{1} << (from % 32);
@@ -172,14 +217,14 @@ __global__ void __launch_bounds__(block_threads)
 /// All threads of a block participate in the reduction, also those without an item.
 template <class Key>
 __global__ void __launch_bounds__(block_threads)
-    hash_keys_kernel(ResultToCheck result, ResultFaults* faults) {
+    hash_keys_kernel(CheckedArrays result, KeyDraw<Key> draw, ResultFaults* faults) {
   using Reduce = cub::BlockReduce<Count, block_threads>;
   __shared__ typename Reduce::TempStorage storage;
   const auto* keys_out = static_cast<const Key*>(result.keys_out);
   Count sums[2][2] = {};
   for (std::uint64_t i = first_item(); i < result.items; i += item_stride()) {
     const Count segment = mix(result.ids[i] + 0x9e3779b97f4a7c15ULL);
-    const Count keys[2] = {bits_of(random_key<Key>(result.seed, i)), bits_of(keys_out[i])};
+    const Count keys[2] = {bits_of(draw(i)), bits_of(keys_out[i])};
     for (int side = 0; side < 2; ++side) {
       const Count hash = mix(keys[side] ^ segment);
       sums[side][0] += hash;
@@ -306,10 +351,10 @@ DeviceSegments segments_of_host(const SegmentShape& shape, std::uint64_t items, 
 }  // namespace
 
 void fill_random_keys(KeyType type, void* keys, std::uint64_t items, std::uint64_t seed,
-                      cudaStream_t stream) {
-  with_segment_key_type(type, [&]<class Key>(Key) {
-    fill_keys_kernel<<<blocks_for(items), block_threads, 0, stream>>>(static_cast<Key*>(keys),
-                                                                      items, seed);
+                      cudaStream_t stream, const KeyDistribution& distribution) {
+  with_key_type(type, [&]<class Key>(Key) {
+    fill_keys_kernel<<<blocks_for(items), block_threads, 0, stream>>>(
+        static_cast<Key*>(keys), items, KeyDraw<Key>(distribution, seed));
   });
   check_cuda(cudaGetLastError());
 }
@@ -340,17 +385,20 @@ ResultFaults check_result(const ResultToCheck& result, cudaStream_t stream) {
   ResultFaults faults;
   DeviceBuffer<ResultFaults> found(std::span<const ResultFaults>(&faults, 1), stream);
   const unsigned blocks = blocks_for(result.items);
-  with_segment_key_type(result.key_type, [&]<class Key>(Key) {
-    check_keys_kernel<Key><<<blocks, block_threads, 0, stream>>>(result, found.data());
+  with_key_type(result.key_type, [&]<class Key>(Key) {
+    const CheckedArrays arrays{result.items, result.keys_in, result.keys_out, result.values_out,
+                               result.ids};
+    const KeyDraw<Key> draw(result.distribution, result.seed);
+    check_keys_kernel<Key><<<blocks, block_threads, 0, stream>>>(arrays, draw, found.data());
     if (result.value_bytes == 0) {
-      hash_keys_kernel<Key><<<blocks, block_threads, 0, stream>>>(result, found.data());
+      hash_keys_kernel<Key><<<blocks, block_threads, 0, stream>>>(arrays, draw, found.data());
       return;
     }
     DeviceBuffer<std::uint32_t> seen((result.items + 31) / 32, stream);
     check_cuda(cudaMemsetAsync(seen.data(), 0, seen.bytes(), stream));
     with_width(result.value_bytes, [&]<class Value>(Value) {
       check_values_kernel<Key, Value>
-          <<<blocks, block_threads, 0, stream>>>(result, seen.data(), found.data());
+          <<<blocks, block_threads, 0, stream>>>(arrays, draw, seen.data(), found.data());
     });
   });
   check_cuda(cudaGetLastError());

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "apps/bench/segsort/segment_cases.hpp"
+#include "apps/bench/sort/sort_bench.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/key_types.hpp"
 
@@ -21,9 +22,18 @@ struct DeviceSegments {
   std::int64_t count = 0;
 };
 
-/// Writes the same keys as random_keys() for `type`, `items` and `seed`.
+/// Distribution of the keys. Where keys are in order, they are in each segment, over the whole range
+/// of unsigned keys.
+struct KeyDistribution {
+  SortCase keys{"uniform", SortCase::Kind::uniform, 0};  ///< uniform: the keys of random_keys()
+  const std::uint32_t* ids = nullptr;  ///< of each item, from baselines::number_segments()
+  const void* offsets = nullptr;       ///< of the segments
+  int offset_bytes = 4;
+};
+
+/// Writes keys of type `type`; those of a distribution other than uniform are unsigned.
 void fill_random_keys(KeyType type, void* keys, std::uint64_t items, std::uint64_t seed,
-                      cudaStream_t stream);
+                      cudaStream_t stream, const KeyDistribution& distribution = {});
 
 /// Writes 0, 1, 2, ... as values of `value_bytes` (4 or 8) bytes each; writes nothing for 0.
 void fill_index_values(int value_bytes, void* values, std::uint64_t items, cudaStream_t stream);
@@ -61,6 +71,7 @@ struct ResultToCheck {
   const void* keys_out = nullptr;
   const void* values_out = nullptr;
   const std::uint32_t* ids = nullptr;  ///< from baselines::number_segments()
+  KeyDistribution distribution = {};   ///< of fill_random_keys()
 };
 
 /// Checks that keys ascend in every segment and that the values are a permutation of the indices of

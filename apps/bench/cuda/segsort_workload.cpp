@@ -72,6 +72,9 @@ void SegsortWorkload::set_segments(const SegmentShape& shape) {
   segments_ = {};  // frees the memory for the next segments
   segments_ = make_device_segments(shape, options_.items, options_.seed, stream_);
   longest_ = shape.longest_of(options_.items);
+  distribution_.ids = ids_.data();
+  distribution_.offsets = segments_.offsets.data();
+  distribution_.offset_bytes = segments_.offset_bytes;
   request_.offset_bytes = segments_.offset_bytes;
   request_.num_segments = segments_.count;
   request_.begin_offsets = segments_.offsets.data();
@@ -88,7 +91,7 @@ void SegsortWorkload::set_segments(const SegmentShape& shape) {
 
 void SegsortWorkload::renew(std::uint64_t round) {
   seed_ = options_.seed + round;
-  fill_random_keys(options_.key, keys_in_.data(), options_.items, seed_, stream_);
+  fill_random_keys(options_.key, keys_in_.data(), options_.items, seed_, stream_, distribution_);
   fill_index_values(options_.value_bytes, values_in_.data(), options_.items, stream_);
   check_cuda(cudaMemsetAsync(keys_out_.data(), 0xee, keys_out_.bytes(), stream_));
   if (values_out_.size() != 0)
@@ -96,9 +99,10 @@ void SegsortWorkload::renew(std::uint64_t round) {
 }
 
 std::string SegsortWorkload::fault() {
-  return describe(check_result({options_.key, options_.value_bytes, options_.items, seed_,
-                                keys_in_.data(), keys_out_.data(), values_out_.data(), ids_.data()},
-                               stream_));
+  return describe(
+      check_result({options_.key, options_.value_bytes, options_.items, seed_, keys_in_.data(),
+                    keys_out_.data(), values_out_.data(), ids_.data(), distribution_},
+                   stream_));
 }
 
 TwoPhaseSort sortie_sort(SegsortPolicy policy) {

@@ -34,6 +34,8 @@ class SegsortWorkload {
   /// \throws Error (usage) as require_countable(); (out_of_memory)
   SegsortWorkload(const WorkloadOptions& options, cudaStream_t stream);
 
+  /// Sets the distribution of the keys of further calls of renew().
+  void set_keys(const SortCase& keys) { distribution_.keys = keys; }
   /// Generates the segments of the next case.
   void set_segments(const SegmentShape& shape);
   /// Generates new input, different for every `round`, and fills the output with a bit pattern that
@@ -59,6 +61,7 @@ class SegsortWorkload {
   DeviceBuffer<std::byte> values_out_;
   DeviceBuffer<std::uint32_t> ids_;
   DeviceSegments segments_;
+  KeyDistribution distribution_;
   std::uint64_t longest_ = 0;
   std::uint64_t seed_ = 0;  ///< seed of the current keys
   segsort::DeviceRequest request_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <cmath>
 
+#include "apps/bench/cuda/number_draw.cuh"
 #include "apps/bench/cuda/sort_data.hpp"
 #include "core/cuda/check.hpp"
 #include "core/random.hpp"
@@ -21,92 +21,15 @@ unsigned blocks_for(std::uint64_t items) {
       std::clamp<std::uint64_t>((items + block_threads - 1) / block_threads, 1, most_blocks));
 }
 
-/// Draws the number of item `i`, below 2^width. Each item uses two numbers of the random stream.
-class NumberDraw {
- public:
-  NumberDraw(const SortCase& sort_case, std::uint64_t items, int width, std::uint64_t seed)
-      : kind_(sort_case.kind),
-        parameter_(sort_case.parameter),
-        items_(items),
-        width_(width),
-        seed_(seed) {}
-
-  __device__ std::uint64_t operator()(std::uint64_t i) const {
-    Random random(seed_);
-    random.discard(2 * i);
-    switch (kind_) {
-      case SortCase::Kind::normal:
-        return at_fraction(0.5 + parameter_ * normal(random));
-      case SortCase::Kind::zipf:
-        return zipf(random);
-      case SortCase::Kind::sorted:
-        return in_place(static_cast<double>(i));
-      case SortCase::Kind::reverse:
-        return in_place(static_cast<double>(items_ - 1 - i));
-      case SortCase::Kind::nearly:
-        return in_place(static_cast<double>(i) + round(parameter_ * normal(random)));
-      case SortCase::Kind::entropy: {
-        const int bits = min(width_, static_cast<int>(parameter_));
-        return bits == 0 ? 0 : random.next() >> (64 - bits);
-      }
-      case SortCase::Kind::high_bits: {
-        const int bits = min(width_, static_cast<int>(parameter_));
-        return bits == 0 ? 0 : random.next() >> (64 - bits) << (width_ - bits);
-      }
-      case SortCase::Kind::few: {
-        const auto keys = max(std::uint64_t{1}, static_cast<std::uint64_t>(parameter_));
-        return Random(seed_ + 1 + random.next() % keys).next() >> (64 - width_);
-      }
-      case SortCase::Kind::equal:
-        return 0x1234567890abcdefULL >> (64 - width_);
-      case SortCase::Kind::shared_digit: {
-        const std::uint64_t number = random.next();
-        return ((number & 1) << 8 | 0xaa) << max(0, width_ - 16) |
-               (width_ > 16 ? number >> (80 - width_) : 0);
-      }
-      default:
-        return random.next() >> (64 - width_);
-    }
-  }
-
- private:
-  __device__ static double normal(Random& random) {
-    const double radius = sqrt(-2 * log(1 - random.uniform()));
-    return radius * cospi(2 * random.uniform());
-  }
-  __device__ std::uint64_t at_fraction(double fraction) const {
-    if (fraction <= 0) return 0;
-    if (fraction >= 1) return ~std::uint64_t{0} >> (64 - width_);
-    return static_cast<std::uint64_t>(ldexp(fraction, width_));
-  }
-  __device__ std::uint64_t in_place(double place) const {
-    return at_fraction((place + 0.5) / static_cast<double>(items_));
-  }
-  /// By inversion of the continuous law on [1, 2^width).
-  __device__ std::uint64_t zipf(Random& random) const {
-    const double u = random.uniform();
-    const double logarithm_of_most = width_ * 0.69314718055994530942;
-    const double rest = 1 - parameter_;
-    const double logarithm = fabs(rest) < 1e-9 ? u * logarithm_of_most
-                                               : log1p(u * expm1(rest * logarithm_of_most)) / rest;
-    return at_fraction(exp(logarithm - logarithm_of_most));
-  }
-
-  SortCase::Kind kind_;
-  double parameter_;
-  std::uint64_t items_;
-  int width_;
-  std::uint64_t seed_;
-};
-
 template <class Word>
 __global__ void __launch_bounds__(block_threads)
-    fill_kernel(SortRange range, NumberDraw draw, KeyCodec<Word> codec, int value_bytes) {
+    fill_kernel(SortRange range, NumberDraw draw, std::uint64_t items, KeyCodec<Word> codec,
+                int value_bytes) {
   const std::uint64_t stride = std::uint64_t{gridDim.x} * block_threads;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x; i < range.size;
        i += stride) {
     const std::uint64_t item = range.begin + i;
-    static_cast<Word*>(range.keys)[i] = codec.decoded(static_cast<Word>(draw(item)));
+    static_cast<Word*>(range.keys)[i] = codec.decoded(static_cast<Word>(draw(item, item, items)));
     if (value_bytes == 4)
       static_cast<std::uint32_t*>(range.values)[i] = static_cast<std::uint32_t>(item);
     if (value_bytes == 8) static_cast<std::uint64_t*>(range.values)[i] = item;
@@ -172,7 +95,7 @@ void fill_range(const SortRange& range, const SortCase& sort_case, std::uint64_t
   with_key_word(key.bytes, [&](auto word) {
     using Word = decltype(word);
     fill_kernel<Word><<<blocks_for(range.size), block_threads, 0, stream>>>(
-        range, NumberDraw(sort_case, items, static_cast<int>(8 * sizeof(Word)), seed),
+        range, NumberDraw(sort_case, static_cast<int>(8 * sizeof(Word)), seed), items,
         KeyCodec<Word>(key.kind, Order::ascending), value_bytes);
   });
   check_cuda(cudaGetLastError());

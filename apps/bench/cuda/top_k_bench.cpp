@@ -119,7 +119,7 @@ void measure_top_k(const std::string& name, SegsortWorkload& work, const Segsort
   common.push_back(read_row(work, options.repetitions));
   common.push_back(
       sort_row(work, "sortie sort", sortie_sort(SegsortPolicy::tuned), options.repetitions));
-  if (baselines::has_cub_peers(work.request())) {
+  if (options.has_peers && baselines::has_cub_peers(work.request())) {
     const bool one = work.request().num_segments == 1;
     if (one || !hopeless_for_cub(work))
       common.push_back(

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "apps/bench/sort/host_copy.hpp"
+#include "apps/bench/sort/sort_bench.hpp"
 #include "baselines/segment_key_type.hpp"
 #include "core/host_runtime.hpp"
 #include "primitives/payload.hpp"
@@ -199,6 +200,13 @@ std::vector<Row> segsort(const Context& context, const SegsortOptions& options,
   }
   const auto names = options.cases.empty() ? segment_case_names() : options.cases;
   for (const std::string& name : names) static_cast<void>(parse_segment_case(name));
+  for (const std::string& keys : complete.keys) {
+    const bool is_plain = parse_sort_case(keys).kind == SortCase::Kind::uniform;
+    if (!is_plain &&
+        (backend == Backend::host || kind_of(complete.key) != KeyKind::unsigned_integer))
+      throw Error(ErrorKind::usage,
+                  fmt::format("keys: found {}, expected uniform, or unsigned keys on CUDA", keys));
+  }
 #ifdef SORTIE_HAVE_CUDA
   if (backend == Backend::cuda) return segsort_on_cuda(context, names, complete, sink);
 #endif

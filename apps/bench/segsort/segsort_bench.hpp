@@ -45,13 +45,17 @@ struct SegsortOptions {
   std::vector<SegsortPolicy> policies = {SegsortPolicy::tuned};  ///< on CUDA, one row each
   /// On the host, one row each in addition to the copy; empty: all.
   std::vector<SegsortAlgorithm> algorithms = {};
+  /// On CUDA: distributions of the keys, as parse_sort_case(); in order: in each segment.
+  std::vector<std::string> keys = {"uniform"};
+  bool has_peers = true;  ///< on CUDA
   /// On CUDA: instead of sorting, select so many of each segment; see measure_top_k().
   std::vector<std::int64_t> top_k = {};
 };
 
 /// Measures segmented sort for every case on the context's backend, one row per method. The sink
 /// receives the rows of each case when they are available.
-/// \throws Error (usage) unknown case, or as require_algorithms(); (unavailable) as
+/// \throws Error (usage) unknown case or distribution, another one than uniform of keys that are not
+///         unsigned or on the host, or as require_algorithms(); (unavailable) as
 ///         require_policies()
 std::vector<Row> segsort(const Context& context, const SegsortOptions& options,
                          const RowSink& sink);

@@ -22,11 +22,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The key types of segmented sort, as named by --key.
+// The names of key types, as named by --key. On the host, those of 1 and 2 bytes are refused.
 const std::vector<std::string> key_names = [] {
   std::vector<std::string> names;
-#define SORTIE_ADD_NAME(NAME, TYPE, KIND) \
-  if constexpr (SegmentKey<TYPE>) names.emplace_back(#NAME);
+#define SORTIE_ADD_NAME(NAME, TYPE, KIND) names.emplace_back(#NAME);
   SORTIE_FOR_EACH_KEY_TYPE(SORTIE_ADD_NAME)
 #undef SORTIE_ADD_NAME
   return names;
@@ -44,6 +43,8 @@ struct SegsortCommand : BenchOptions {
   std::vector<std::string> policies;
   std::vector<std::string> algorithms;
   std::vector<std::int64_t> top_k;
+  std::vector<std::string> keys = {"uniform"};
+  bool no_peers = false;
   bool grid = false;
   std::string grid_part = "1/1";
   bool launch_cost = false;
@@ -88,6 +89,8 @@ void run_cases(Job& job, const SegsortCommand& command) {
   options.cases = command.cases;
   options.policies = chosen_policies(command);
   options.top_k = command.top_k;
+  options.keys = command.keys;
+  options.has_peers = !command.no_peers;
   for (const std::string& name : command.algorithms)
     options.algorithms.push_back(bench::parse_segsort_algorithm(name));
   finish_bench(job, command, bench::segsort(job.context(), options, table_printer(job, command)));
@@ -178,6 +181,13 @@ void add_case_options(CLI::App& parser, SegsortCommand& options) {
                   "Policy of Sortie on CUDA: tuned or ics17 (may be repeated; default: tuned)")
       ->check(CLI::IsMember({"tuned", "ics17"}));
   parser
+      .add_option(
+          "--keys", options.keys,
+          "On CUDA: distributions of unsigned keys, as --case of bench sort; those in order "
+          "are in order in each segment")
+      ->capture_default_str();
+  parser.add_flag("--no-peers", options.no_peers, "On CUDA: without CUB");
+  parser
       .add_option("--top-k", options.top_k,
                   "On CUDA: select the K least keys of each segment, sorted, and compare with "
                   "sorting it whole (may be repeated)")
@@ -197,7 +207,8 @@ void add_modes(CLI::App& parser, SegsortCommand& options) {
       "--launch-cost", options.launch_cost,
       "On CUDA, instead of cases: the cost of a call with 1000 segments of 32 items, "
       "as a graph and as plain calls, compared with an empty and a copy kernel");
-  for (const char* const name : {"--algorithm", "--case", "--csv", "--repeat", "--top-k"}) {
+  for (const char* const name :
+       {"--algorithm", "--case", "--csv", "--keys", "--no-peers", "--repeat", "--top-k"}) {
     grid->excludes(parser.get_option(name));
     launch_cost->excludes(parser.get_option(name));
   }

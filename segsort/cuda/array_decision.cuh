@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+/// How one array is sorted, decided by a sample of it on the device.
+namespace sortie::segsort {
+
+/// Arrays of fewer items are not examined: the launches would take longer than they save.
+inline constexpr std::uint64_t least_examined = 1 << 21;
+
+/// What an array may be, by a sample of it. For a copy in reverse, items with values must descend
+/// strictly, since equal keys keep their order.
+enum class InputKind : std::uint32_t { other, ascending, descending, few_keys };
+
+/// How an array is sorted that is none of the known kinds: by ranges of its keys (partition.cuh),
+/// or by their digits (radix_passes.cuh).
+enum class ArrayMethod : std::uint32_t { ranges, digits };
+
+/// Which arrays are sorted by digits; known on the host.
+enum class DigitUse : std::uint32_t {
+  never,
+  uneven,  ///< if the sample is unevenly spread over its range, or has few digits that differ
+  always,  ///< the kernels that sort by ranges are not launched
+};
+
+/// In temporary storage.
+struct ArrayDecision {
+  InputKind sampled;
+  ArrayMethod method;
+  std::uint32_t disproved;  ///< not 0 if some items contradict `sampled`
+
+  /// Whether the array is to be sorted by `tried`.
+  [[nodiscard]] __device__ bool is_due(ArrayMethod tried) const {
+    return method == tried && (sampled == InputKind::other || disproved != 0);
+  }
+};
+
+}  // namespace sortie::segsort

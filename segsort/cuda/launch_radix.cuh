@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "segsort/cuda/launch.cuh"
+#include "segsort/cuda/radix_passes.cuh"
+
+/// Launches the sort of an array by its digits, for one width of keys and values.
+namespace sortie::segsort {
+
+/// Temporary storage of a sort by digits.
+struct RadixStorage {
+  radix::Passes* passes = nullptr;
+  radix::Status* statuses = nullptr;
+};
+
+/// \pre the passes have been cleared, and `decision` made, by launch_array_start()
+template <class Word, int ValueBytes>
+cudaError_t launch_radix(const LaunchPlan& plan, const Arguments<Word>& arguments,
+                         const RadixStorage& storage, const ArrayDecision* decision) {
+  const std::uint64_t n = plan.num_items;
+  using Shared = radix::PassShared<Word, ValueBytes>;
+  cudaError_t status =
+      launch_resident(radix::count_digits_kernel<Word>, plan, plan.order,
+                      (n - 1) / (radix::count_threads * radix::count_items) + 1, no_limit,
+                      radix::count_threads, 0, arguments, decision, storage.passes,
+                      storage.statuses, radix::status_words<Word, ValueBytes>(n), n);
+  const int compared = 8 * static_cast<int>(sizeof(Word)) - arguments.codec.ignored_bits;
+  std::uint32_t number = 0;
+  for (std::uint32_t pass = 0; static_cast<int>(pass) * radix::digit_bits < compared; ++pass) {
+    for (std::uint64_t begin = 0; begin < n; begin += radix::portion_length(n)) {
+      const std::uint64_t length = std::min(n - begin, radix::portion_length(n));
+      if (status != cudaSuccess) return status;
+      status = launch_resident(radix::pass_kernel<Word, ValueBytes>, plan, plan.order,
+                               (length - 1) / Shared::tile + 1, no_limit, Shared::threads,
+                               sizeof(Shared), arguments, decision, storage.passes,
+                               storage.statuses, radix::Portion{pass, number++, begin, length});
+    }
+  }
+  return status;
+}
+
+}  // namespace sortie::segsort

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "segsort/cuda/narrow_keys.cuh"
+
+#include <cstdint>
+
+#include "core/cuda/device_pool.hpp"
+#include "primitives/cuda/launch.cuh"
+#include "primitives/key_codec.hpp"
+
+namespace sortie::segsort {
+namespace {
+
+/// Word in the place of an item outside of all segments, which the sort does not write. Those of
+/// keys have lower bits 0.
+constexpr std::uint32_t no_key = 1;
+
+constexpr unsigned int keys_of_thread = 4;
+
+template <class Narrow>
+constexpr int unused_bits = 32 - 8 * static_cast<int>(sizeof(Narrow));
+
+/// Neighbouring keys that are loaded and stored together where their address allows.
+template <class Narrow>
+struct alignas(keys_of_thread * sizeof(Narrow)) KeyGroup {
+  Narrow keys[keys_of_thread];
+};
+template <class Narrow>
+__device__ bool has_groups(const Narrow* keys) {
+  return reinterpret_cast<std::uintptr_t>(keys) % sizeof(KeyGroup<Narrow>) == 0;
+}
+
+/// words[i] = key i encoded; sorted[i] = no_key. Each thread handles keys_of_thread keys.
+template <class Narrow>
+__global__ void __launch_bounds__(element_threads)
+    widen_kernel(const Narrow* keys, std::uint32_t* words, std::uint32_t* sorted, std::uint64_t n,
+                 KeyCodec<Narrow> codec) {
+  const std::uint64_t group = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x;
+  const std::uint64_t first = group * keys_of_thread;
+  if (first >= n) return;
+  const auto word_of = [&](Narrow key) {
+    return std::uint32_t{codec.encoded(key)} << unused_bits<Narrow>;
+  };
+  if (has_groups(keys) && first + keys_of_thread <= n) {
+    const KeyGroup<Narrow> loaded = reinterpret_cast<const KeyGroup<Narrow>*>(keys)[group];
+    reinterpret_cast<uint4*>(words)[group] = {word_of(loaded.keys[0]), word_of(loaded.keys[1]),
+                                              word_of(loaded.keys[2]), word_of(loaded.keys[3])};
+    reinterpret_cast<uint4*>(sorted)[group] = {no_key, no_key, no_key, no_key};
+    return;
+  }
+  for (std::uint64_t i = first; i < min(first + keys_of_thread, n); ++i) {
+    words[i] = word_of(keys[i]);
+    sorted[i] = no_key;
+  }
+}
+
+/// Writes the keys of the words that the sort has written.
+template <class Narrow>
+__global__ void __launch_bounds__(element_threads)
+    narrow_kernel(const std::uint32_t* sorted, Narrow* keys, std::uint64_t n,
+                  KeyCodec<Narrow> codec) {
+  const std::uint64_t group = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x;
+  const std::uint64_t first = group * keys_of_thread;
+  if (first >= n) return;
+  const auto key_of = [&](std::uint32_t word) {
+    return codec.decoded(static_cast<Narrow>(word >> unused_bits<Narrow>));
+  };
+  if (has_groups(keys) && first + keys_of_thread <= n) {
+    const uint4 words = reinterpret_cast<const uint4*>(sorted)[group];
+    if (words.x != no_key && words.y != no_key && words.z != no_key && words.w != no_key) {
+      reinterpret_cast<KeyGroup<Narrow>*>(keys)[group] = {
+          {key_of(words.x), key_of(words.y), key_of(words.z), key_of(words.w)}};
+      return;
+    }
+  }
+  for (std::uint64_t i = first; i < min(first + keys_of_thread, n); ++i)
+    if (sorted[i] != no_key) keys[i] = key_of(sorted[i]);
+}
+
+template <class Narrow>
+cudaError_t sort_keys_of(void* temp_storage, std::size_t& temp_storage_bytes,
+                         const DeviceRequest& request, cudaStream_t stream) {
+  const auto n = static_cast<std::uint64_t>(request.num_items);
+  const KeyCodec<Narrow> codec(
+      request.is_half ? KeyKind::floating_point : kind_of(request.key_type), request.order);
+  StorageCarver carver(temp_storage);
+  auto* const words = carver.take<std::uint32_t>(n);
+  auto* const sorted = carver.take<std::uint32_t>(n);
+  DeviceRequest wide = request;
+  wide.key_type = KeyType::u32;
+  wide.is_half = false;
+  wide.order = Order::ascending;
+  wide.keys_in = words;
+  wide.keys_out = sorted;
+  wide.input_is_scratch = request.input_is_scratch || request.value_bytes == 0;
+  const int end_bit = request.end_bit < 0 ? codec.bits : request.end_bit;
+  // Below the compared bits of whole keys, all words agree.
+  const bool compares_all = request.begin_bit == 0 && end_bit == codec.bits;
+  wide.begin_bit = compares_all ? 0 : request.begin_bit + unused_bits<Narrow>;
+  wide.end_bit = end_bit + unused_bits<Narrow>;
+  std::size_t sort_bytes = 0;
+  cudaError_t status = sort_on_device(nullptr, sort_bytes, wide, stream);
+  if (status != cudaSuccess) return status;
+  void* const storage = carver.take<char>(sort_bytes);
+  if (temp_storage == nullptr) {
+    temp_storage_bytes = carver.used();
+    return cudaSuccess;
+  }
+  if (temp_storage_bytes < carver.used()) return cudaErrorInvalidValue;
+  if (n == 0 || request.num_segments == 0) return cudaSuccess;
+  const unsigned int blocks = blocks_for(n, std::uint64_t{element_threads} * keys_of_thread);
+  status = launch(widen_kernel<Narrow>, blocks, element_threads, 0, stream, LaunchOrder::after,
+                  static_cast<const Narrow*>(request.keys_in), words, sorted, n, codec);
+  if (status == cudaSuccess) status = sort_on_device(storage, sort_bytes, wide, stream);
+  if (status != cudaSuccess) return status;
+  return launch(narrow_kernel<Narrow>, blocks, element_threads, 0, stream, LaunchOrder::after,
+                static_cast<const std::uint32_t*>(sorted), static_cast<Narrow*>(request.keys_out),
+                n, codec);
+}
+
+}  // namespace
+
+cudaError_t sort_narrow_keys(void* temp_storage, std::size_t& temp_storage_bytes,
+                             const DeviceRequest& request, cudaStream_t stream) {
+  const int bits = key_bits(request.key_type);
+  const int end_bit = request.end_bit < 0 ? bits : request.end_bit;
+  const bool is_unsigned = request.key_type == KeyType::u8 || request.key_type == KeyType::u16;
+  if (request.num_items < 0 || request.is_array || request.ranges != nullptr ||
+      request.begin_bit < 0 || request.begin_bit > end_bit || end_bit > bits ||
+      (end_bit - request.begin_bit != bits && (!is_unsigned || request.is_half)))
+    return cudaErrorInvalidValue;
+  return bits == 8 ? sort_keys_of<std::uint8_t>(temp_storage, temp_storage_bytes, request, stream)
+                   : sort_keys_of<std::uint16_t>(temp_storage, temp_storage_bytes, request, stream);
+}
+
+}  // namespace sortie::segsort

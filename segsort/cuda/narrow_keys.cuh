@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+#include "segsort/cuda/device_request.hpp"
+
+/// Segments of keys of 1 or 2 bytes. They are sorted as words of 4 bytes that hold the encoded key
+/// in their highest bits: one pass over all items widens the keys, another one narrows the sorted
+/// words. The kernels of the sort thus serve all widths.
+namespace sortie::segsort {
+
+/// As sort_on_device(). \pre keys of 1 or 2 bytes; no key ranges, no array
+cudaError_t sort_narrow_keys(void* temp_storage, std::size_t& temp_storage_bytes,
+                             const DeviceRequest& request, cudaStream_t stream);
+
+}  // namespace sortie::segsort
