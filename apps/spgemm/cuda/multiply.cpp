@@ -33,6 +33,7 @@ template <class Value, class Column, class Finish>
 auto with_product(const DeviceContext& context, const DeviceCsrView<Value, Column>& a,
                   const DeviceCsrView<Value, Column>& b, Algorithm algorithm, const Finish& finish,
                   const WholeProduct* whole = nullptr) {
+  std::optional<CountedProducts> counted;
   if constexpr (sizeof(Column) == sizeof(std::uint32_t)) {
     if (algorithm == Algorithm::pattern && fits_pattern_product(a.rows, b.rows))
       return finish(PatternProduct<Value>(context, a, b));
@@ -66,11 +67,12 @@ auto with_product(const DeviceContext& context, const DeviceCsrView<Value, Colum
           (whole != nullptr ? whole->has_few_long_rows
                             : product.has_few_long_rows() || product.has_mostly_empty_rows());
       if (!by_essc) return finish(product);
+      if (a.nnz != 0 && b.nnz != 0) counted = product.counted();
     }
   }
   if (algorithm == Algorithm::pattern) throw too_large_for_pattern_product(a.rows, b.rows, b.cols);
   if (algorithm == Algorithm::fused) throw too_large_for_fused_product(a.rows, b.cols);
-  return finish(EsscProduct<Value, Column>(context, a, b));
+  return finish(EsscProduct<Value, Column>(context, a, b, counted));
 }
 
 /// C by a registered baseline. \throws Error (unavailable) it does not run on CUDA
