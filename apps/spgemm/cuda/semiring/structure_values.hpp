@@ -75,8 +75,8 @@ struct StructureArguments {
   CountLimits limits = count_limits[0];
   std::uint32_t* warp_rows = nullptr;  ///< counts: the rows that are not tiny
   StructureCounters* counters = nullptr;
-  typename Semiring::Sum* sums = nullptr;  ///< counts are 0 before
-  std::uint8_t* hits = nullptr;            ///< 1 for entries with products; null: not wanted
+  typename Semiring::Sum* sums = nullptr;
+  std::uint8_t* hits = nullptr;  ///< 1 for entries with products; null: not wanted
 };
 
 /// Computes the sums of all entries of the structure.
