@@ -363,8 +363,10 @@ TEST_F(BenchCommand, RefusesGeneratorsItDoesNotKnow) {
       "or NxN");
   expect_error(run({"bench", "spgemm", "gen:stencil5:3x"}), 2,
                "gen:stencil5:3x: found \"\", expected a count such as 4096 or 10M");
-  expect_error(run({"bench", "spgemm", "gen:stencil27:3:2:1"}), 2,
-               "found \"gen:stencil27:3:2:1\", expected gen:stencil27:N[:UNKNOWNS][:shuffled]");
+  expect_error(
+      run({"bench", "spgemm", "gen:stencil27:3:2:1"}), 2,
+      "found \"gen:stencil27:3:2:1\", expected gen:stencil27:N[:UNKNOWNS][:shuffled], with N "
+      "or NxNxN");
   expect_error(run({"bench", "spgemm", "gen:web:10:20"}), 2,
                "found \"gen:web:10:20\", expected "
                "gen:web:ROWS:NNZ:PRODUCTS:MAX_ROW_NNZ:SITE_ROWS:LOCALITY");
