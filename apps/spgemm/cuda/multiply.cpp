@@ -12,6 +12,8 @@
 #include "apps/spgemm/cuda/essc/chunked_product.hpp"
 #include "apps/spgemm/cuda/fused/fused_product.hpp"
 #include "apps/spgemm/cuda/patterns/pattern_product.hpp"
+#include "apps/spgemm/cuda/patterns/row_classes.hpp"
+#include "apps/spgemm/row_patterns.hpp"
 #include "core/cuda/arriving_copy.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/host_runtime.hpp"

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 
 #include "apps/spgemm/cuda/semiring/structure_values.cuh"
 #include "core/cuda/check.hpp"
@@ -65,10 +63,8 @@ void compute_structure_sums(std::int64_t rows, std::int64_t entries, const Struc
   check_cuda(query_dependent_launch(may_overlap));
   const LaunchOrder order = may_overlap ? LaunchOrder::overlapping : LaunchOrder::after;
   if constexpr (adds_in_any_order<Semiring>) {
-    args.limits = count_limits[entries < few_entries ? 0 : 1];
-    if (const char* const text = std::getenv("LIMITS"))
-      std::sscanf(text, "%u,%u,%lu", &args.limits.tiny_products, &args.limits.short_products,
-                  &args.limits.slice_products);
+    args.limits = *std::ranges::find_if(
+        count_limits, [&](const CountLimits& limits) { return entries < limits.entries; });
     check_cuda(launch(count_tiny_rows_kernel<Semiring>,
                       blocks_for(rows, structure_threads / tiny_row_lanes), structure_threads, 0,
                       stream, LaunchOrder::after, args));
