@@ -24,6 +24,14 @@ void run_once(Method& method, Round round) {
   try {
     if (prepare) prepare();
     const double seconds = timed_seconds(method.run);
+    if (method.digest) {
+      const std::uint64_t digest = method.digest();
+      if (round == Round::check) method.first_digest = digest;
+      if (digest != method.first_digest)
+        throw Error(ErrorKind::check, fmt::format("repetition {}: other bits than in the first run",
+                                                  method.row.seconds.size() +
+                                                      method.row.allocating_seconds.size() + 1));
+    }
     if (round == Round::check) {
       method.row.agrees = method.check();
     } else {

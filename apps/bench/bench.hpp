@@ -93,8 +93,12 @@ struct Method {
   std::function<void()> prepare_allocating = {};
   std::function<void()> run;    ///< timed
   std::function<bool()> check;  ///< called once after the first run; true if the result is right
+  /// A hash of the result's bits, called after every timed run and before check, not timed. If that
+  /// of a later run is another one, the result is wrong; empty: not compared.
+  std::function<std::uint64_t()> digest = {};
   /// Runs once more after all timed runs and returns the seconds of each phase; may be empty.
   std::function<PhaseSeconds()> run_phases = {};
+  std::uint64_t first_digest = 0;  ///< of the first run; set by measure()
 };
 
 /// Times methods in alternation, so that changes of the machine's speed affect all of them equally:

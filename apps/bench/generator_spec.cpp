@@ -50,8 +50,17 @@ void GeneratorSpec::require_parameters(std::size_t fewest, std::size_t most,
   throw Error(ErrorKind::usage, fmt::format("found {}, expected {}", sortie::quoted(text_), form));
 }
 
-std::uint64_t GeneratorSpec::count(std::size_t index) const {
-  const std::string& field = parameters_.at(index);
+std::vector<std::uint64_t> GeneratorSpec::counts(std::size_t index) const {
+  const std::string& text = parameters_.at(index);
+  std::vector<std::uint64_t> found;
+  for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+    end = text.find('x', begin);
+    found.push_back(as_count(text.substr(begin, end - begin)));
+  }
+  return found;
+}
+
+std::uint64_t GeneratorSpec::as_count(const std::string& field) const {
   const char* const end = field.data() + field.size();
   std::uint64_t number = 0;
   const auto [stop, status] = std::from_chars(field.data(), end, number);

@@ -31,13 +31,19 @@ class GeneratorSpec {
   }
   /// Parameter `index` (0-based) as a count (K, M and G are powers of 1000) or as a real number.
   /// \throws Error (usage) not a number of this form
-  [[nodiscard]] std::uint64_t count(std::size_t index) const;
+  [[nodiscard]] std::uint64_t count(std::size_t index) const {
+    return as_count(parameters_.at(index));
+  }
+  /// Counts that are separated by x, such as 300x200x10.
+  [[nodiscard]] std::vector<std::uint64_t> counts(std::size_t index) const;
   [[nodiscard]] double real(std::size_t index) const;
 
   /// Throws the error for an unknown kind. \param forms  the known forms
   [[noreturn]] void unknown(const std::string& forms) const;
 
  private:
+  [[nodiscard]] std::uint64_t as_count(const std::string& field) const;
+
   std::string text_;
   std::string kind_;
   std::vector<std::string> parameters_;

@@ -62,14 +62,21 @@ Csr<Value> generate(const GeneratorSpec& spec, std::uint64_t seed) {
     const std::size_t given = spec.parameters();
     const bool is_shuffled = given > 1 && spec.parameter(given - 1) == "shuffled";
     const std::size_t numbers = is_shuffled ? given - 1 : given;
-    if (numbers < 1 || numbers > 2)
-      spec.require_parameters(1, 2, "gen:" + spec.kind() + ":N[:UNKNOWNS][:shuffled]");
-    // Clamped to the int range; the generator rejects such a number of rows.
+    const bool is_flat = points == 5 || points == 9;
+    std::vector<std::uint64_t> sides;
+    if (numbers == 1 || numbers == 2) sides = spec.counts(0);
+    if (sides.size() == 1) sides.assign(is_flat ? 2 : 3, sides[0]);
+    if (sides.size() != (is_flat ? 2 : 3))
+      spec.unknown(fmt::format("gen:{}:N[:UNKNOWNS][:shuffled], with N or {}", spec.kind(),
+                               is_flat ? "NxN" : "NxNxN"));
+    // Clamped; the generator rejects such a number of rows.
     const auto unknowns =
         static_cast<int>(numbers == 2 ? std::min<std::uint64_t>(spec.count(1), INT32_MAX) : 1);
-    const bool is_flat = points == 5 || points == 9;
+    const auto side = [&](std::size_t i) {
+      return static_cast<std::int64_t>(std::min<std::uint64_t>(sides[i], INT64_MAX));
+    };
     auto matrix =
-        matrices::stencil<Value>(points, size(0), size(0), is_flat ? 1 : size(0), unknowns);
+        matrices::stencil<Value>(points, side(0), side(1), is_flat ? 1 : side(2), unknowns);
     return is_shuffled ? matrices::renumbered(matrix, seed) : matrix;
   }
   if (spec.kind() == "powerlaw") {

@@ -16,8 +16,9 @@ namespace sortie::bench {
 
 struct SpgemmOptions {
   /// Files, or generators: gen:er:ROWS:ROW_NNZ, gen:rmat:SCALE:EDGE_FACTOR,
-  /// gen:banded:ROWS:HALF_BANDWIDTH, gen:stencil5:N (N x N), gen:stencil7:N, gen:stencil27:N
-  /// (N x N x N), stencils optionally with :UNKNOWNS per grid point (default 1),
+  /// gen:banded:ROWS:HALF_BANDWIDTH, gen:stencil5:N, gen:stencil9:N (N x N), gen:stencil7:N,
+  /// gen:stencil27:N (N x N x N), stencils optionally with NxN or NxNxN points, :UNKNOWNS per grid
+  /// point (default 1), and :shuffled rows and columns,
   /// gen:powerlaw:ROWS:EXPONENT:MAX_ROW_NNZ,
   /// gen:web:ROWS:NNZ:PRODUCTS:MAX_ROW_NNZ:SITE_ROWS:LOCALITY (matrices::WebGraph)
   std::vector<std::string> sources;

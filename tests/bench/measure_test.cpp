@@ -56,6 +56,19 @@ TEST(Measure, AllocatesAnewAfterAllTheRest) {
   EXPECT_GT(rows[1].median_allocating_seconds(), 0);
 }
 
+TEST(Measure, ComparesTheBitsOfAllRuns) {
+  std::string log;
+  Method same = method("a", log);
+  Method other = method("b", log);
+  same.digest = [] { return std::uint64_t{7}; };
+  other.digest = [calls = std::uint64_t{0}]() mutable { return ++calls / 3; };
+  const auto rows = bench::measure({same, other}, 3);
+  EXPECT_EQ(log, "pa?pb?papbpapbpa");
+  EXPECT_TRUE(rows[0].agrees);
+  EXPECT_FALSE(rows[1].agrees);
+  EXPECT_EQ(rows[1].fault, "repetition 2: other bits than in the first run");
+}
+
 TEST(Measure, FindsPhasesWhenAllTimesAreTaken) {
   std::string log;
   Method second = method("b", log);

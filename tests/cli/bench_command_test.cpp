@@ -359,6 +359,8 @@ TEST_F(BenchCommand, MultipliesFilesAndGeneratedMatrices) {
                                             "gen:stencil7:8",
                                             "gen:stencil9:20",
                                             "gen:stencil7:6:shuffled",
+                                            "gen:stencil9:20x3",
+                                            "gen:stencil7:8x2x5:2:shuffled",
                                             "gen:stencil27:6",
                                             "gen:stencil27:3:3",
                                             "gen:powerlaw:300:1.5:50",
@@ -388,8 +390,16 @@ TEST_F(BenchCommand, TellsTheFiguresOfAProduct) {
 }
 
 TEST_F(BenchCommand, RefusesGeneratorsItDoesNotKnow) {
-  expect_error(run({"bench", "spgemm", "gen:stencil27:3:2:1"}), 2,
-               "found \"gen:stencil27:3:2:1\", expected gen:stencil27:N[:UNKNOWNS][:shuffled]");
+  expect_error(
+      run({"bench", "spgemm", "gen:stencil5:3x3x3"}), 2,
+      "found \"gen:stencil5:3x3x3\", expected gen:stencil5:N[:UNKNOWNS][:shuffled], with N "
+      "or NxN");
+  expect_error(run({"bench", "spgemm", "gen:stencil5:3x"}), 2,
+               "gen:stencil5:3x: found \"\", expected a count such as 4096 or 10M");
+  expect_error(
+      run({"bench", "spgemm", "gen:stencil27:3:2:1"}), 2,
+      "found \"gen:stencil27:3:2:1\", expected gen:stencil27:N[:UNKNOWNS][:shuffled], with N "
+      "or NxNxN");
   expect_error(run({"bench", "spgemm", "gen:web:10:20"}), 2,
                "found \"gen:web:10:20\", expected "
                "gen:web:ROWS:NNZ:PRODUCTS:MAX_ROW_NNZ:SITE_ROWS:LOCALITY");

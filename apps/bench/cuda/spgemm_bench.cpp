@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/bench/cuda/array_digest.hpp"
 #include "apps/bench/spgemm_bench.hpp"
 #include "apps/spgemm/baseline.hpp"
 #include "apps/spgemm/row_patterns.hpp"
@@ -39,6 +40,8 @@ class ResidentMethod {
   /// Timed. Waits for the device only to read sizes; work may be pending on return.
   virtual void run() = 0;
   [[nodiscard]] virtual DeviceCsr<Value> take_result() = 0;
+  /// A hash of the result's bits; none of methods that do not promise the same bits in every run.
+  [[nodiscard]] virtual std::optional<std::uint64_t> digest() const { return std::nullopt; }
 
   /// True if run_reporting() adds phases to the report.
   [[nodiscard]] virtual bool reports_phases() const { return false; }
@@ -58,6 +61,11 @@ class OwnAlgorithm : public ResidentMethod<Value> {
   void prepare() override {}
   void run() override { multiply(context_); }
   DeviceCsr<Value> take_result() override { return std::move(result_); }
+  [[nodiscard]] std::optional<std::uint64_t> digest() const override {
+    if (spgemm::find_baseline(algorithm_) != nullptr) return std::nullopt;
+    return array_digest(result_.values,
+                        array_digest(result_.col_idx, array_digest(result_.row_ptr)));
+  }
 
   [[nodiscard]] bool reports_phases() const override { return true; }
   void run_reporting(RunReport& report) override {
@@ -104,6 +112,9 @@ class PlanMethod : public ResidentMethod<Value> {
     c.col_idx = copy_of(plan_->col_idx());
     c.values = std::move(values_);
     return c;
+  }
+  [[nodiscard]] std::optional<std::uint64_t> digest() const override {
+    return array_digest(values_);
   }
 
  private:
@@ -211,6 +222,7 @@ class ResidentMethods {
       resident->run();
       wait();
     };
+    method.digest = [resident] { return resident->digest().value_or(0); };
     method.check = [this, index, resident, check = std::move(check)] {
       // Memory in use now: operands, C, and what the library keeps for further products.
       const std::uint64_t peak = peak_device_memory(context_.device);

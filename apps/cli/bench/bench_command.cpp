@@ -67,8 +67,9 @@ Command add_spgemm(CLI::App& bench_parser) {
   CLI::App* parser = bench_parser.add_subcommand("spgemm", "A * A by every algorithm");
   add_sources(*parser, *options,
               "Matrix Market files, or gen:er:ROWS:ROW_NNZ, gen:rmat:SCALE:EDGE_FACTOR, "
-              "gen:banded:ROWS:HALF_BANDWIDTH, gen:stencil5:N, gen:stencil7:N, gen:stencil27:N "
-              "(or :N:UNKNOWNS), gen:powerlaw:ROWS:EXPONENT:MAX_ROW_NNZ, "
+              "gen:banded:ROWS:HALF_BANDWIDTH, gen:stencil5:N, gen:stencil9:N, gen:stencil7:N, "
+              "gen:stencil27:N (N or NxN, NxNxN; also :N:UNKNOWNS, :N:shuffled), "
+              "gen:powerlaw:ROWS:EXPONENT:MAX_ROW_NNZ, "
               "gen:web:ROWS:NNZ:PRODUCTS:MAX_ROW_NNZ:SITE_ROWS:LOCALITY");
   parser->add_option("--precision", options->precision, "f32 or f64")
       ->check(CLI::IsMember({"f32", "f64"}))

@@ -35,6 +35,12 @@ using DeviceEntries = RowEntries<DeviceBuffer<Column>, DeviceBuffer<Value>>;
   return context.memory_budget == 0 ? usable_part(budget) : budget;
 }
 
+/// What one algorithm has found that another one then needs.
+struct CountedProducts {
+  std::int64_t products;  ///< of all rows
+  std::uint64_t budget;   ///< product_memory_budget()
+};
+
 /// Bytes of `budget` that a chunk of rows may take. Earlier chunks of C may still be on the device.
 [[nodiscard]] inline std::uint64_t bytes_left(std::uint64_t budget, bool is_first_chunk) {
   return is_first_chunk ? budget : std::min(budget, usable_part(device_memory_free()));

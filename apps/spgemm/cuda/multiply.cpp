@@ -12,6 +12,8 @@
 #include "apps/spgemm/cuda/essc/chunked_product.hpp"
 #include "apps/spgemm/cuda/fused/fused_product.hpp"
 #include "apps/spgemm/cuda/patterns/pattern_product.hpp"
+#include "apps/spgemm/cuda/patterns/row_classes.hpp"
+#include "apps/spgemm/row_patterns.hpp"
 #include "core/cuda/arriving_copy.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/host_runtime.hpp"
@@ -33,12 +35,30 @@ template <class Value, class Column, class Finish>
 auto with_product(const DeviceContext& context, const DeviceCsrView<Value, Column>& a,
                   const DeviceCsrView<Value, Column>& b, Algorithm algorithm, const Finish& finish,
                   const WholeProduct* whole = nullptr) {
+  std::optional<CountedProducts> counted;
   if constexpr (sizeof(Column) == sizeof(std::uint32_t)) {
     if (algorithm == Algorithm::pattern && fits_pattern_product(a.rows, b.rows))
       return finish(PatternProduct<Value>(context, a, b));
-    if (algorithm == Algorithm::automatic && fits_pattern_product(a.rows, b.rows) &&
-        (whole != nullptr ? whole->repeats_patterns
-                          : patterns_repeat(a, b, min_pattern_products, context.stream))) {
+    const bool is_automatic = algorithm == Algorithm::automatic;
+    bool repeats = false;
+    std::optional<FusedProduct<Value>> fused;
+    if (is_automatic && fits_pattern_product(a.rows, b.rows)) {
+      if (whole != nullptr) {
+        repeats = whole->repeats_patterns;
+      } else if (a.col_idx == b.col_idx && fits_fused_product<Value>(a.rows, b.cols) &&
+                 may_repeat_patterns(a.rows, a.nnz, b.rows, b.nnz, min_pattern_products) &&
+                 !may_repeat_patterns(a.rows, a.nnz, b.rows, b.nnz, 4 * min_pattern_products)) {
+        // The host waits for the samples and for the analysis of the other algorithm at once, which
+        // is a small part of a product by patterns.
+        PatternSamples samples(a.rows, a.row_ptr, a.col_idx, context.stream);
+        fused.emplace(context, a, b);
+        repeats = samples.repeat();
+        if (repeats) fused.reset();
+      } else {
+        repeats = patterns_repeat(a, b, min_pattern_products, context.stream);
+      }
+    }
+    if (repeats) {
       std::optional<PatternProduct<Value>> product;
       try {
         product.emplace(context, a, b);
@@ -51,26 +71,28 @@ auto with_product(const DeviceContext& context, const DeviceCsrView<Value, Colum
     if (algorithm != Algorithm::pattern && algorithm != Algorithm::essc &&
         fits_fused_product<Value>(a.rows, b.cols)) {
       // Probably few products: essc counts them with less work than fused.
-      if (algorithm == Algorithm::automatic && whole == nullptr && b.rows != 0 &&
+      if (is_automatic && whole == nullptr && b.rows != 0 &&
           has_mostly_empty_rows(a.rows, static_cast<std::int64_t>(static_cast<double>(a.nnz) *
                                                                   static_cast<double>(b.nnz) /
                                                                   static_cast<double>(b.rows)))) {
         EsscProduct<Value, Column> product(context, a, b);
         if (has_mostly_empty_rows(a.rows, product.products())) return finish(product);
       }
-      FusedProduct<Value> product(
-          context, a, b, whole != nullptr ? whole->samples : std::span<const std::uint32_t>{});
+      if (!fused)
+        fused.emplace(context, a, b,
+                      whole != nullptr ? whole->samples : std::span<const std::uint32_t>{});
       // Rows of a part get the bits of the whole; those of few products are the same by both.
-      const bool by_essc =
-          algorithm == Algorithm::automatic &&
-          (whole != nullptr ? whole->has_few_long_rows
-                            : product.has_few_long_rows() || product.has_mostly_empty_rows());
-      if (!by_essc) return finish(product);
+      const bool by_essc = is_automatic && (whole != nullptr ? whole->has_few_long_rows
+                                                             : fused->has_few_long_rows() ||
+                                                                   fused->has_mostly_empty_rows());
+      if (!by_essc) return finish(*fused);
+      if (a.nnz != 0 && b.nnz != 0) counted = fused->counted();
+      fused.reset();
     }
   }
   if (algorithm == Algorithm::pattern) throw too_large_for_pattern_product(a.rows, b.rows, b.cols);
   if (algorithm == Algorithm::fused) throw too_large_for_fused_product(a.rows, b.cols);
-  return finish(EsscProduct<Value, Column>(context, a, b));
+  return finish(EsscProduct<Value, Column>(context, a, b, counted));
 }
 
 /// C by a registered baseline. \throws Error (unavailable) it does not run on CUDA

@@ -72,8 +72,10 @@ class ChunkedProduct {
   using Entries = DeviceEntries<Value, Column>;
 
   /// Counts the products. The arrays of `a` and `b` must outlive this object.
+  /// \param counted  if it is known: the host does not wait
   ChunkedProduct(const DeviceContext& context, const DeviceCsrView<Value, Column>& a,
-                 const DeviceCsrView<Value, Column>& b)
+                 const DeviceCsrView<Value, Column>& b,
+                 const std::optional<CountedProducts>& counted = std::nullopt)
       : context_(context), a_(a), b_(b), column_bits_(Sort::column_bits(b.cols)) {
     DevicePhase phase(context, "analysis");
     reserved_ = bytes_beside_products(a.nnz, a.rows);
@@ -81,13 +83,20 @@ class ChunkedProduct {
       if (reserved_ > budget) throw out_of_memory_error("the analysis of A * B", reserved_, budget);
     };
     if (context.memory_budget != 0) require(context.memory_budget);
+    if (counted) require(counted->budget);
     entry_offsets_ = entry_offsets(a.col_idx, a.nnz, b.row_ptr, context_.stream);
+    row_ptr_ = DeviceBuffer<std::int64_t>(a.rows + 1, context_.stream);
+    check_cuda(cudaMemsetAsync(row_ptr_.data(), 0, sizeof(std::int64_t), context_.stream));
+    if (counted) {
+      budget_ = counted->budget - reserved_;
+      products_ = counted->products;
+      phase.stop();
+      return;
+    }
     PinnedMailbox<std::int64_t> mailbox(context_.stream);
     check_cuda(cudaMemcpyAsync(mailbox.on_device(), entry_offsets_.data() + a.nnz,
                                sizeof(std::int64_t), cudaMemcpyDeviceToHost, context_.stream));
     mailbox.mark();
-    row_ptr_ = DeviceBuffer<std::int64_t>(a.rows + 1, context_.stream);
-    check_cuda(cudaMemsetAsync(row_ptr_.data(), 0, sizeof(std::int64_t), context_.stream));
     // Overlapped. Free memory is without the arrays that are allocated already.
     budget_ = product_memory_budget(context);
     if (context.memory_budget == 0) budget_ += entry_offsets_.bytes() + row_ptr_.bytes();

@@ -193,6 +193,8 @@ class FusedProduct {
   [[nodiscard]] bool has_mostly_empty_rows() const {
     return cuda::has_mostly_empty_rows(a_.rows, bins_.products);
   }
+  /// Of all rows. Before the first next().
+  [[nodiscard]] CountedProducts counted() const { return {bins_.products, budget_}; }
 
   /// \throws Error (out_of_memory) a single row does not fit the budget
   [[nodiscard]] std::optional<Entries> next() {

@@ -22,6 +22,9 @@ struct ListArguments {
   Value* c;
 };
 
+/// Products of a list that a lane loads at a time, where lists are in columns.
+inline constexpr std::uint32_t list_batch = 4;
+
 /// What a lane loads of a group of 4 steps.
 template <bool ShortCodes>
 struct ListGroup {
@@ -150,10 +153,29 @@ __global__ void __launch_bounds__(
       const std::uint32_t slot = slots[j];
       Value total = products[j];
       const Value* next = products + lists + j;
-#pragma unroll 4
-      for (std::uint32_t k = 1; k < columns; ++k) {
+      std::uint32_t k = 1;
+      // All loads of a batch are on their way before the first one is waited for.
+      for (; k + list_batch <= columns && j < lengths[k + list_batch - 1] &&
+             lengths[k + list_batch - 1] != 1;
+           k += list_batch) {
+        Value found[list_batch];
+#pragma unroll
+        for (std::uint32_t i = 0; i < list_batch; ++i) {
+          found[i] = *next;
+          next += lengths[k + i];
+        }
+#pragma unroll
+        for (std::uint32_t i = 0; i < list_batch; ++i) total = sum(total, found[i]);
+      }
+      for (; k < columns; ++k) {
         const std::uint32_t length = lengths[k];
         if (j >= length) break;
+        if (length == 1) {
+          // The rest of the longest list: its products are next to each other.
+#pragma unroll 8
+          for (; next < products + product_count; ++next) total = sum(total, *next);
+          break;
+        }
         total = sum(total, *next);
         next += length;
       }

@@ -36,7 +36,7 @@ template <class Value>
 [[nodiscard]] bool patterns_repeat(const DeviceCsrView<Value>& a, const DeviceCsrView<Value>& b,
                                    double min_products, cudaStream_t stream) {
   const auto repeat = [&](const DeviceCsrView<Value>& matrix) {
-    return has_repeated_patterns(matrix.rows, matrix.row_ptr, matrix.col_idx, stream);
+    return PatternSamples(matrix.rows, matrix.row_ptr, matrix.col_idx, stream).repeat();
   };
   return may_repeat_patterns(a.rows, a.nnz, b.rows, b.nnz, min_products) && repeat(a) &&
          (a.col_idx == b.col_idx || repeat(b));

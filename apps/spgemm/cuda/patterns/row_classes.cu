@@ -186,17 +186,16 @@ RowClasses find_row_classes(std::int64_t rows, std::int64_t nnz, const std::int6
   return classes;
 }
 
-bool has_repeated_patterns(std::int64_t rows, const std::int64_t* row_ptr,
-                           const std::uint32_t* col_idx, cudaStream_t stream) {
-  DeviceBuffer<std::uint64_t> hashes(pattern_samples, stream);
-  PinnedMailbox<std::uint32_t> in_frequent(stream);
+PatternSamples::PatternSamples(std::int64_t rows, const std::int64_t* row_ptr,
+                               const std::uint32_t* col_idx, cudaStream_t stream)
+    : hashes_(pattern_samples, stream), in_frequent_(stream) {
   hash_samples_kernel<<<pattern_samples * 32 / kThreads, kThreads, 0, stream>>>(
-      Rows{rows, row_ptr, col_idx, nullptr}, hashes.data());
+      Rows{rows, row_ptr, col_idx, nullptr}, hashes_.data());
   check_cuda(cudaGetLastError());
-  count_frequent_kernel<<<1, pattern_samples, 0, stream>>>(hashes.data(), in_frequent.on_device());
+  count_frequent_kernel<<<1, pattern_samples, 0, stream>>>(hashes_.data(),
+                                                           in_frequent_.on_device());
   check_cuda(cudaGetLastError());
-  in_frequent.mark();
-  return in_frequent.wait() >= min_in_frequent;
+  in_frequent_.mark();
 }
 
 }  // namespace sortie::spgemm::cuda

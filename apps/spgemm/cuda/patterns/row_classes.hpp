@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "apps/spgemm/row_patterns.hpp"
+#include "core/cuda/pinned_memory.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/device_csr.hpp"
 
@@ -34,9 +36,18 @@ struct RowClasses {
                                           const std::int64_t* row_ptr, const std::uint32_t* col_idx,
                                           const std::uint32_t* column_classes, cudaStream_t stream);
 
-/// True if the patterns of a matrix repeat, by its sampled rows. The host waits for the result.
-/// \pre rows >= pattern_samples \throws Error (out_of_memory, device)
-[[nodiscard]] bool has_repeated_patterns(std::int64_t rows, const std::int64_t* row_ptr,
-                                         const std::uint32_t* col_idx, cudaStream_t stream);
+/// Whether the patterns of a matrix repeat, by its sampled rows.
+class PatternSamples {
+ public:
+  /// Only launches kernels. \pre rows >= pattern_samples \throws Error (out_of_memory, device)
+  PatternSamples(std::int64_t rows, const std::int64_t* row_ptr, const std::uint32_t* col_idx,
+                 cudaStream_t stream);
+  /// Waits for them. \throws Error (device)
+  [[nodiscard]] bool repeat() { return in_frequent_.wait() >= min_in_frequent; }
+
+ private:
+  DeviceBuffer<std::uint64_t> hashes_;
+  PinnedMailbox<std::uint32_t> in_frequent_;  ///< samples of frequent patterns
+};
 
 }  // namespace sortie::spgemm::cuda

@@ -8,6 +8,7 @@
 #include "apps/spgemm/cuda/semiring/structure_values.cuh"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_pool.hpp"
+#include "primitives/cuda/kernel_image.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "sortie/device_buffer.hpp"
 
@@ -58,20 +59,22 @@ void compute_structure_sums(std::int64_t rows, std::int64_t entries, const Struc
   const std::size_t short_bytes =
       structure_warps * structure_table_bytes<Semiring>(short_row_entries);
   unsigned int blocks = blocks_for(rows, structure_warps);
+  bool may_overlap = false;
+  check_cuda(query_dependent_launch(may_overlap));
+  const LaunchOrder order = may_overlap ? LaunchOrder::overlapping : LaunchOrder::after;
   if constexpr (adds_in_any_order<Semiring>) {
-    check_cuda(cudaMemsetAsync(sums, 0, entries * sizeof *sums, stream));
-    args.limits = count_limits[entries < few_entries ? 0 : 1];
-    count_tiny_rows_kernel<Semiring>
-        <<<blocks_for(rows, structure_threads / tiny_row_lanes), structure_threads, 0, stream>>>(
-            args);
-    check_cuda(cudaGetLastError());
+    args.limits = *std::ranges::find_if(
+        count_limits, [&](const CountLimits& limits) { return entries < limits.entries; });
+    check_cuda(launch(count_tiny_rows_kernel<Semiring>,
+                      blocks_for(rows, structure_threads / tiny_row_lanes), structure_threads, 0,
+                      stream, LaunchOrder::after, args));
     blocks = std::min(blocks, 8u * static_cast<unsigned int>(multiprocessors));
   }
-  compute_short_rows_kernel<Semiring><<<blocks, structure_threads, short_bytes, stream>>>(args);
-  check_cuda(cudaGetLastError());
-  compute_long_rows_kernel<Semiring>
-      <<<2 * multiprocessors, structure_threads, bytes, stream>>>(args);
-  check_cuda(cudaGetLastError());
+  check_cuda(launch(compute_short_rows_kernel<Semiring>, blocks, structure_threads, short_bytes,
+                    stream, adds_in_any_order<Semiring> ? order : LaunchOrder::after, args));
+  check_cuda(launch(compute_long_rows_kernel<Semiring>,
+                    2 * static_cast<unsigned int>(multiprocessors), structure_threads, bytes,
+                    stream, order, args));
 }
 
 }  // namespace sortie::spgemm::cuda

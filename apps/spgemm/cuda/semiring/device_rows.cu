@@ -140,13 +140,19 @@ KeptEntries::KeptEntries(const Flag* flags, std::int64_t entries, cudaStream_t s
     : entries_(entries), mailbox_(stream), stream_(stream) {
   // The place of the entry after the last one is asked for, too.
   const std::int64_t tiles = entries / tile_entries + 1;
-  words_ = DeviceBuffer<std::uint32_t>(tiles * tile_words, stream);
-  before_word_ = DeviceBuffer<std::uint16_t>(tiles * tile_words, stream);
-  before_tile_ = DeviceBuffer<std::int64_t>(tiles + 2, stream);
-  check_cuda(cudaMemsetAsync(before_tile_.data() + tiles + 1, 0, sizeof(std::int64_t), stream));
+  const auto carve = [&](std::byte* base) {
+    StorageCarver carver(base);
+    before_tile_ = carver.take<std::int64_t>(tiles + 2);
+    words_ = carver.take<std::uint32_t>(tiles * tile_words);
+    before_word_ = carver.take<std::uint16_t>(tiles * tile_words);
+    return carver.used();
+  };
+  storage_ = DeviceBuffer<std::byte>(carve(nullptr), stream);
+  carve(storage_.data());
+  check_cuda(cudaMemsetAsync(before_tile_ + tiles + 1, 0, sizeof(std::int64_t), stream));
   rank_flags_kernel<<<static_cast<unsigned int>(tiles), element_threads, 0, stream>>>(
-      flags, entries, words_.data(), before_word_.data(),
-      reinterpret_cast<unsigned long long*>(before_tile_.data()), mailbox_.on_device());
+      flags, entries, words_, before_word_, reinterpret_cast<unsigned long long*>(before_tile_),
+      mailbox_.on_device());
   check_cuda(cudaGetLastError());
   mailbox_.mark();
 }
@@ -155,16 +161,15 @@ template <class Value, class From, class ValueOf>
 void KeptEntries::write_rows(std::int64_t rows, const std::int64_t* row_ptr,
                              const std::uint32_t* col_idx, const From* from,
                              const ValueOf& value_of, DeviceCsr<Value>& c) {
-  const std::int64_t left = count();
   c.rows = rows;
   c.row_ptr = DeviceBuffer<std::int64_t>(rows + 1, stream_);
+  const std::int64_t left = count();
   c.col_idx = DeviceBuffer<std::uint32_t>(left, stream_);
   c.values = DeviceBuffer<Value>(from == nullptr ? 0 : left, stream_);
   const std::int64_t items = std::max(entries_, rows + 1);
   write_kept_kernel<<<blocks_for(items), element_threads, 0, stream_>>>(
-      KeptRows{rows, row_ptr, col_idx, entries_, words_.data(), before_word_.data(),
-               before_tile_.data()},
-      from, value_of, c.row_ptr.data(), c.col_idx.data(), c.values.data());
+      KeptRows{rows, row_ptr, col_idx, entries_, words_, before_word_, before_tile_}, from,
+      value_of, c.row_ptr.data(), c.col_idx.data(), c.values.data());
   check_cuda(cudaGetLastError());
 }
 

@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include "apps/spgemm/cuda/semiring/structure_values.hpp"
@@ -58,9 +59,10 @@ class KeptEntries {
                   const From* from, const ValueOf& value_of, DeviceCsr<Value>& c);
 
   std::int64_t entries_;
-  DeviceBuffer<std::uint32_t> words_;        ///< a bit for each entry
-  DeviceBuffer<std::uint16_t> before_word_;  ///< entries of the tile that are kept, before a word
-  DeviceBuffer<std::int64_t> before_tile_;   ///< entries that are kept before a tile; a counter
+  DeviceBuffer<std::byte> storage_;       ///< of the arrays below
+  std::int64_t* before_tile_ = nullptr;   ///< entries that are kept before a tile; a counter
+  std::uint32_t* words_ = nullptr;        ///< a bit for each entry
+  std::uint16_t* before_word_ = nullptr;  ///< entries of the tile that are kept, before a word
   PinnedMailbox<std::int64_t> mailbox_;
   cudaStream_t stream_;
 };

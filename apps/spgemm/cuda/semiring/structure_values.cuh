@@ -327,11 +327,19 @@ __device__ __forceinline__ void list_parts(const StructureArguments<Semiring>& a
     args.parts[place + i] = {static_cast<std::uint32_t>(row), i / slices, i % slices, slices};
 }
 
+/// Writes zeros to `count` sums; thread `thread` of `threads`.
+template <class Sum>
+__device__ __forceinline__ void write_zeros(Sum* sums, std::int64_t count, unsigned int thread,
+                                            unsigned int threads) {
+  for (std::int64_t i = thread; i < count; i += threads) sums[i] = 0;
+}
+
 /// A few lanes count the products of each row with few; the other rows are listed. The columns of
 /// such a row are searched for the column of each product.
 template <class Semiring>
 __global__ void __launch_bounds__(structure_threads)
     count_tiny_rows_kernel(StructureArguments<Semiring> args) {
+  trigger_dependent_launch();
   constexpr int lanes = tiny_row_lanes;
   constexpr int chunks = tiny_row_entries / lanes;  // of the row of A
   __shared__ std::uint32_t tables[structure_threads / lanes][2 * tiny_row_entries];
@@ -371,7 +379,10 @@ __global__ void __launch_bounds__(structure_threads)
   const std::uint32_t listed =
       take_places(&args.counters->warp_rows, is_listed && place == 0 ? 0 : -1);
   if (is_listed && place == 0) args.warp_rows[listed] = static_cast<std::uint32_t>(row);
-  if (!is_tiny || products == 0) count = 0;  // and the sums are 0 from the beginning
+  if (!is_tiny) {
+    if (length_a == 0) write_zeros(args.sums + begin, count, place, lanes);
+    count = 0;
+  }
 
   for (std::uint32_t i = place; i < count; i += lanes) {
     columns[i] = args.structure.col_idx[begin + i];
@@ -424,9 +435,12 @@ __device__ __forceinline__ void compute_row_in_warp(const StructureArguments<Sem
   if (count == 0) return;
   if constexpr (adds_in_any_order<Semiring>) {
     const std::uint64_t products = products_of_row(args, row);
-    if (products == 0) return;  // the sums are 0 from the beginning
-    if (count > short_row_entries || products > args.limits.short_products) {
-      const std::uint64_t slices = products / args.limits.slice_products + 1;
+    const bool is_long = count > short_row_entries || products > args.limits.short_products;
+    const std::uint64_t slices = products / args.limits.slice_products + 1;
+    // Several blocks will add to the sums.
+    if (products == 0 || (is_long && slices > 1)) write_zeros(args.sums + begin, count, lane(), 32);
+    if (products == 0) return;
+    if (is_long) {
       return list_parts(args, row, count,
                         slices < most_slices ? static_cast<std::uint32_t>(slices) : most_slices);
     }
@@ -443,6 +457,8 @@ __device__ __forceinline__ void compute_row_in_warp(const StructureArguments<Sem
 template <class Semiring>
 __global__ void __launch_bounds__(structure_threads)
     compute_short_rows_kernel(StructureArguments<Semiring> args) {
+  wait_for_preceding_kernels();
+  trigger_dependent_launch();
   const std::int64_t warp =
       std::int64_t{blockIdx.x} * structure_warps + static_cast<int>(threadIdx.x / 32);
   if constexpr (adds_in_any_order<Semiring>) {
@@ -460,6 +476,7 @@ __global__ void __launch_bounds__(structure_threads)
 template <class Semiring>
 __global__ void __launch_bounds__(structure_threads)
     compute_long_rows_kernel(StructureArguments<Semiring> args) {
+  wait_for_preceding_kernels();
   __shared__ std::uint32_t next;
   const unsigned int warp = threadIdx.x / 32;
   const std::uint32_t parts = args.counters->parts;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 /// The sums of the entries of a structure on the device: what the host passes to the kernels.
 namespace sortie::spgemm::cuda {
@@ -16,15 +17,20 @@ inline constexpr int structure_threads = 32 * structure_warps;
 inline constexpr std::uint32_t short_row_entries = 128;
 /// How counts of rows with many products are divided.
 struct CountLimits {
+  std::int64_t entries;          ///< of structures with fewer
   std::uint32_t tiny_products;   ///< rows with up to as many are for a few lanes
   std::uint32_t short_products;  ///< and up to as many, for a warp
   std::uint64_t slice_products;  ///< longer rows have a slice for as many, one for each block
 };
-/// The first for structures of fewer than few_entries, where the longest rows decide: soc-Epinions1
-/// takes 0.31 ms for 0.43 with the second, but the crawl cnr-2000 5.3 for 2.5 and R-MAT of scale 18
-/// 3.7 for 3.1 (H100).
-inline constexpr CountLimits count_limits[] = {{64, 1 << 11, 1 << 14}, {512, 1 << 13, 1 << 18}};
-inline constexpr std::int64_t few_entries = std::int64_t{1} << 20;
+/// In small structures the longest rows decide. H100, ms with each of the four limits: memplus (54 K
+/// entries) 0.075, 0.082, 0.099, 0.173; ca-AstroPh (198 K) 0.143, 0.130, 0.137, 0.171; blogcatalog
+/// (334 K) 1.02, 0.868, 0.797, 0.958; ego-Twitter (1.3 M) 0.974, 0.830, 0.683, 0.696; the crawl
+/// cnr-2000 (2.7 M) takes 5.3 with the third and 2.5 with the fourth.
+inline constexpr CountLimits count_limits[] = {
+    {1 << 17, 64, 1 << 9, 1 << 12},
+    {1 << 18, 64, 1 << 10, 1 << 13},
+    {1 << 20, 64, 1 << 11, 1 << 14},
+    {std::numeric_limits<std::int64_t>::max(), 512, 1 << 13, 1 << 18}};
 inline constexpr std::uint32_t most_slices = 64;
 /// Slices but the first of each part, of which the list has so many.
 inline constexpr std::uint32_t most_extra_slices = 1 << 14;
@@ -75,8 +81,8 @@ struct StructureArguments {
   CountLimits limits = count_limits[0];
   std::uint32_t* warp_rows = nullptr;  ///< counts: the rows that are not tiny
   StructureCounters* counters = nullptr;
-  typename Semiring::Sum* sums = nullptr;  ///< counts are 0 before
-  std::uint8_t* hits = nullptr;            ///< 1 for entries with products; null: not wanted
+  typename Semiring::Sum* sums = nullptr;
+  std::uint8_t* hits = nullptr;  ///< 1 for entries with products; null: not wanted
 };
 
 /// Computes the sums of all entries of the structure.
