@@ -35,9 +35,9 @@ template <Position Pos>
                                           std::uint64_t parts);
 
 /// Samples with equal ranks, by group, in the rounds of prefix doubling over samples
-/// (double_steps()). Of several processes, each sorts some groups, and all hold the ranks and steps of
-/// all samples: after the constructor and each call, changes() are sent to all others, which apply()
-/// them. Groups are only divided, so they stay on their process.
+/// (double_steps()). Of several processes, each sorts some groups, and all hold the ranks and steps
+/// of all samples: after each round, its changes() are sent to all others, which apply() them.
+/// Groups are only divided, so they stay on their process.
 ///
 /// Memory of s samples, of which q are sorted here, with positions of P bytes: 2 P s for ranks and
 /// steps, P s during sort_by_runs(), and bytes().

@@ -38,9 +38,9 @@ struct SlotRange {
 /// double_steps(). The suffix after each long run is a sample too: it orders runs of one length. If
 /// the first member of a run is a sample, its step leads there.
 ///
-/// Several processes may have a part of the slots each. They share all samples: members() and ranks()
-/// of all processes are added up where it is said, each finds the samples in its part of the text
-/// (SampleMap::find_part()), and sorts some of them (UndecidedSamples).
+/// Several processes may have a part of the slots each. They share all samples: members() and
+/// ranks() of all processes are added up where it is said, each finds the samples in its part of
+/// the text (SampleMap::find_part()), and sorts some of them (UndecidedSamples).
 ///
 /// Memory: see prefix_doubling.cpp.
 template <Position Pos>

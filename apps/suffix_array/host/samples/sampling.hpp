@@ -118,8 +118,8 @@ class SampleMap {
     join_parts(0, count);
   }
 
-  /// One of several processes finds the samples in its part of the text. Then values() and changes()
-  /// of all parts are put together.
+  /// One of several processes finds the samples in its part of the text. Then values() and
+  /// changes() of all parts are put together.
   /// \return values of this part
   std::uint64_t find_part(std::uint64_t part, std::uint64_t parts) {
     changes_ = BitSet(size_ + 1);
