@@ -18,7 +18,7 @@ namespace sortie::suffix_array::on_ranks {
 namespace {
 
 /// Numbers, or changes of all ranks, that are exchanged at once.
-constexpr std::uint64_t exchanged_at_once = std::uint64_t{1} << 20;
+constexpr std::uint64_t exchanged_at_once = std::uint64_t{1} << 18;
 
 /// Each rank finds the samples in its part of the text, and sends them to all.
 template <Position Pos>
