@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "apps/suffix_array/backends.hpp"
+#include "apps/suffix_array/host/bit_set.hpp"
 #include "apps/suffix_array/host/sorts/element_sort.hpp"
 #include "core/host_memory.hpp"
 #include "primitives/host/parallel.hpp"
@@ -120,8 +121,17 @@ template <Position Pos>
 template <class KeyOf>
 void UndecidedSamples<Pos>::divide_groups(const KeyOf& key_of, Keys keys) {
   sorted_ = starts_.back();
-  if (numbers_ != nullptr)
-    for_each_index(0, sorted_, [&](std::uint64_t i) { numbers_[i] = number_of(items_[i]); });
+  if (numbers_ != nullptr) {
+    // In ascending order: the other processes write their ranks and steps with few cache misses.
+    const bool alone = host_threads() == 1;
+    BitSet sorted(ranks_.size());
+    for_each_index(0, sorted_, [&](std::uint64_t i) {
+      const Pos number = number_of(items_[i]);
+      alone ? sorted.set_alone(number) : sorted.set(number);
+    });
+    NumberedSet<Pos>(sorted).for_each(
+        [&](std::uint64_t number, Pos i) { numbers_[i] = static_cast<Pos>(number); });
+  }
   // Parallel over items, since a few groups may hold all of them.
   for_each_index(0, starts_.back(), [&](std::uint64_t i) {
     const Pos number = number_of(items_[i]);

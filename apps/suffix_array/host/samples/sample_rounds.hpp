@@ -96,8 +96,8 @@ class UndecidedSamples {
   std::span<Pos> ranks_;
   std::span<Pos> steps_;
   HostArray<Item> items_;
-  std::vector<Pos> starts_;  ///< first item of each group, and the end of the last group
-  HostArray<Pos> numbers_;  ///< of the samples that the last round has sorted; of several processes
+  std::vector<Pos> starts_;   ///< first item of each group, and the end of the last group
+  HostArray<Pos> numbers_;    ///< that the last round has sorted, ascending; of several processes
   std::uint64_t sorted_ = 0;  ///< samples of these
 };
 
