@@ -308,14 +308,19 @@ void show_plan(Job& job, const SuffixArrayCommand& command) {
   if (command.plan.ranks == 0)
     throw Error(ErrorKind::usage, "found --dry-run, expected --ranks with it");
   std::uint64_t symbols = 0;
+  double repeats = 0;
   if (bench::GeneratorSpec::matches(command.input())) {
     const bench::GeneratorSpec spec(command.input());
     if (spec.kind() != "dna") spec.unknown("gen:dna:N");
     spec.require_parameters(1, "gen:dna:N");
     symbols = spec.count(0);
   } else {
-    symbols = read_indexed_text(job.reading_context(), command.inputs, command.policy())
-                  .text.symbols.size();
+    const IndexedText indexed =
+        read_indexed_text(job.reading_context(), command.inputs, command.policy());
+    symbols = indexed.text.symbols.size();
+    start_host_runtime(threads_of(job.reading_context()));
+    repeats = suffix_array::part_in_repeats(indexed.text.symbols);
+    job.report().set("part_in_repeats", repeats);
   }
   RankPlanOptions options = command.plan;
   options.on_gpus = command.gpus > 0;
@@ -324,7 +329,7 @@ void show_plan(Job& job, const SuffixArrayCommand& command) {
   const std::uint64_t memory = options.rank_memory.empty() ? 0 : parse_bytes(options.rank_memory);
   show_rank_plan(job, options, [&](int ranks) {
     return options.on_gpus ? suffix_array::plan_device_build(symbols, ranks, on_machine, memory)
-                           : suffix_array::plan_build(symbols, ranks, on_machine, memory);
+                           : suffix_array::plan_build(symbols, ranks, on_machine, memory, repeats);
   });
 }
 

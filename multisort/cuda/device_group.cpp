@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
+#include <set>
+#include <utility>
 
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_pool.hpp"
@@ -16,7 +19,12 @@ namespace sortie::multisort {
 namespace {
 
 /// Gives `from` access to the memory of `to`, both cudaMalloc's and the pool's, if that is possible.
+/// Once in a process: to enable it again is an API error, which sanitizers report. Thread-safe.
 bool connect_peers(int from, int to) {
+  static std::mutex mutex;
+  static std::set<std::pair<int, int>> connected;
+  const std::lock_guard lock(mutex);
+  if (connected.contains({from, to})) return true;
   int possible = 0;
   check_cuda(cudaDeviceCanAccessPeer(&possible, from, to));
   if (possible == 0) return false;
@@ -24,11 +32,13 @@ bool connect_peers(int from, int to) {
   const cudaError_t status = cudaDeviceEnablePeerAccess(to, 0);
   static_cast<void>(cudaGetLastError());
   if (status == cudaErrorTooManyPeers) return false;
+  // Another library of the process may have enabled it.
   if (status != cudaErrorPeerAccessAlreadyEnabled) check_cuda(status);
   cudaMemAccessDesc access = {};
   access.location = {.type = cudaMemLocationTypeDevice, .id = from};
   access.flags = cudaMemAccessFlagsProtReadWrite;
   check_cuda(cudaMemPoolSetAccess(device_pool(to), &access, 1));
+  connected.emplace(from, to);
   return true;
 }
 

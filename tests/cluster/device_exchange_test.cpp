@@ -11,15 +11,18 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "core/background_task.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "matrices/generators.hpp"
+#include "multisort/cuda/device_group.hpp"
 #include "sortie/cluster_devices.hpp"
 #include "sortie/cluster_spgemm.hpp"
 #include "sortie/device_buffer.hpp"
@@ -203,6 +206,23 @@ TEST(DeviceExchange, IsChosenByTheEnvironment) {
       test::error_of([&] { static_cast<void>(name_with("mips")); }),
       testing::HasSubstr("SORTIE_EXCHANGE: found \"mips\", expected one of auto, nccl, mpi, "
                          "staged"));
+}
+
+// Run by memcheck with API errors, this finds access that is enabled twice.
+TEST(DeviceGroups, OfSeveralThreadsConnectTheSameGpus) {
+  const int gpus = cuda_device_count();
+  if (gpus < 2) GTEST_SKIP() << "found " << gpus << " GPU, expected two";
+  int can = 0;
+  check_cuda(cudaDeviceCanAccessPeer(&can, 0, 1));
+  std::vector<std::unique_ptr<BackgroundTask>> tasks;
+  for (int i = 0; i < 4; ++i)
+    tasks.push_back(std::make_unique<BackgroundTask>([&] {
+      const multisort::DeviceGroup group({0, 1, 0});
+      EXPECT_EQ(group.reaches(0, 1), can != 0);
+      EXPECT_TRUE(group.reaches(0, 2));
+    }));
+  for (const auto& task : tasks) task->wait();
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
 }  // namespace

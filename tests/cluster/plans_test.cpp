@@ -18,6 +18,7 @@
 #include "sortie/cluster_sort.hpp"
 #include "sortie/cluster_spgemm.hpp"
 #include "sortie/run_report.hpp"
+#include "tests/suffix_array/texts.hpp"
 
 namespace sortie::cluster {
 namespace {
@@ -127,6 +128,27 @@ TEST(RankPlans, ATextIsHeldOnceAndItsShareIsSorted) {
   EXPECT_EQ(suffix_array::plan_build(8'000'000, 4, 4, 1).rank_memory, 12'500'000u);
   // The text that rank 0 has read, packed in blocks, takes more than a small share.
   EXPECT_EQ(suffix_array::plan_build(8'000'000, 64, 4).rank_memory, 6'000'000u);
+}
+
+TEST(RankPlans, RepeatsOfATextAreEstimatedAndPlanned) {
+  const std::string once = test::random_letters(300'000, 4, 'A', 1);
+  const auto part = [](const std::string& letters) {
+    return suffix_array::part_in_repeats(
+        {reinterpret_cast<const std::uint8_t*>(letters.data()), letters.size()});
+  };
+  EXPECT_EQ(part(""), 0);
+  EXPECT_EQ(part(once), 0);
+  EXPECT_EQ(part(std::string(100'000, 'N')), 0);
+  EXPECT_EQ(part(test::repeated(once.substr(0, 181), 1000)), 1);
+  EXPECT_NEAR(part(once + once), 1, 0.001);
+  EXPECT_NEAR(part(once + once.substr(0, 50'000)), 100'000. / 350'000, 0.02);
+
+  const RankPlan plan = suffix_array::plan_build(8'000'000, 4, 4, 0, 0.05);
+  EXPECT_EQ(step_of(plan, "repeats").items, 9 * 0.05 * 2'000'000);
+  EXPECT_GT(step_of(plan, "repeats").machine_bytes, 8'000'000u / 8 * 3 / 4);
+  EXPECT_EQ(plan.rank_memory, suffix_array::plan_build(8'000'000, 4, 4).rank_memory);
+  EXPECT_GT(suffix_array::plan_build(8'000'000, 16, 4, 0, 0.05).rank_memory,
+            suffix_array::plan_build(8'000'000, 16, 4).rank_memory);
 }
 
 }  // namespace

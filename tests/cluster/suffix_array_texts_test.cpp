@@ -65,5 +65,17 @@ TEST(ClusterSuffixArrayTexts, RunsAndRepeatsOnManyRanksAreSorted) {
   }
 }
 
+// More samples than are exchanged at once.
+TEST(ClusterSuffixArrayTexts, ManySamplesAreExchangedInParts) {
+  const std::string word = test::random_letters(5'000, 4, 'A', 3);
+  for (const test::NamedText& text :
+       {test::single("period of 2", test::repeated("AC", 350'000)),
+        test::single("short periods", test::repeated("AACAC", 100'000) + word +
+                                          test::repeated("ACC", 100'000) + word)}) {
+    run_in_process(3, true,
+                   [&](Ranks& ranks) { test::expect_equal_array<std::uint32_t>(ranks, text); });
+  }
+}
+
 }  // namespace
 }  // namespace sortie::cluster

@@ -6,7 +6,12 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <span>
+#include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "apps/suffix_array/host/bit_set.hpp"
 #include "apps/suffix_array/host/build/runs.hpp"
@@ -288,8 +293,10 @@ TEST_F(HostParts, RoundsOfSamplesTellPeriodsApart) {
   }
 }
 
-/// The text of samples whose letters are all that is known of them, each a step before the next.
-std::vector<std::uint32_t> ranks_after_rounds(const std::string& letters, std::uint64_t& rounds) {
+/// Ranks and steps of samples whose letters are all that is known of them, each a step before the
+/// next.
+std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>> samples_of(
+    const std::string& letters) {
   std::vector<std::uint32_t> ranks;
   std::vector<std::uint32_t> steps;
   for (std::size_t i = 0; i < letters.size(); ++i) {
@@ -298,6 +305,11 @@ std::vector<std::uint32_t> ranks_after_rounds(const std::string& letters, std::u
     steps.push_back(static_cast<std::uint32_t>(i + 1));
   }
   steps.back() = 0;
+  return {ranks, steps};
+}
+
+std::vector<std::uint32_t> ranks_after_rounds(const std::string& letters, std::uint64_t& rounds) {
+  auto [ranks, steps] = samples_of(letters);
   rounds = double_steps<std::uint32_t>(ranks, steps);
   return ranks;
 }
@@ -327,6 +339,55 @@ TEST_F(HostParts, RoundsOfSamplesSortRunsOfEqualRanks) {
     for (std::size_t i = 0; i + 1 < by_rank.size(); ++i) {
       ASSERT_LT(letters.compare(by_rank[i], std::string::npos, letters, by_rank[i + 1]), 0)
           << letters << ", rank " << i;
+    }
+  }
+}
+
+/// Samples as one of several processes holds them.
+struct HeldSamples {
+  std::vector<std::uint32_t> ranks;
+  std::vector<std::uint32_t> steps;
+  std::optional<UndecidedSamples<std::uint32_t>> undecided;
+};
+
+TEST_F(HostParts, RoundsOfSamplesAreDividedAmongProcesses) {
+  Random random(13);
+  std::vector<std::string> texts = {"!", "BBBBBBBB!", std::string(3000, 'A') + "!"};
+  for (int text = 0; text < 20; ++text) {
+    const std::string word = test::random_letters(1 + random.below(60), 3, 'A', random.below(1000));
+    texts.push_back(test::random_letters(random.below(500), 3, 'A', random.below(1000)) +
+                    test::repeated(word, random.below(30)) + "!");
+  }
+  for (const std::string& letters : texts) {
+    std::uint64_t rounds = 0;
+    const std::vector<std::uint32_t> expected = ranks_after_rounds(letters, rounds);
+    for (const std::uint64_t count : {std::uint64_t{2}, std::uint64_t{3}, std::uint64_t{8}}) {
+      std::vector<HeldSamples> processes(count);
+      std::uint64_t all = 0;
+      for (std::uint64_t number = 0; number < count; ++number) {
+        HeldSamples& mine = processes[number];
+        std::tie(mine.ranks, mine.steps) = samples_of(letters);
+        const SampleRanks own =
+            part_of_samples(std::span<const std::uint32_t>(mine.ranks), number, count);
+        all += own.count;
+        mine.undecided.emplace(mine.ranks, mine.steps, own);
+      }
+      EXPECT_EQ(all, letters.size());
+      const auto on_all = [&](const auto& round) {
+        for (HeldSamples& mine : processes) round(*mine.undecided);
+        for (const HeldSamples& from : processes) {
+          std::vector<SampleChange<std::uint32_t>> changes(from.undecided->changes());
+          from.undecided->list_changes(0, changes);
+          for (HeldSamples& to : processes) to.undecided->apply(changes);
+        }
+      };
+      const auto are_left = [&] {
+        return std::ranges::any_of(
+            processes, [](const HeldSamples& mine) { return !mine.undecided->empty(); });
+      };
+      if (are_left()) on_all([](auto& undecided) { undecided.sort_by_runs(); });
+      while (are_left()) on_all([](auto& undecided) { undecided.sort_by_steps(); });
+      for (const HeldSamples& mine : processes) EXPECT_EQ(mine.ranks, expected) << letters;
     }
   }
 }

@@ -8,8 +8,8 @@
 //             text, without messages. Shares are equal within 1/64, so that groups of suffixes with
 //             equal keys stay on one rank, unless they are large.
 // 3. rounds   Large groups that several ranks share are sorted by as many words, together. All
-//             remaining groups, and the members of long runs, are sorted by samples, which every
-//             rank sorts (group_sorts.hpp).
+//             remaining groups, and the members of long runs, are sorted by samples, which the
+//             ranks divide among them, and of which every rank holds all (group_sorts.hpp).
 // 4. shares   Entries move to the ranks of equal shares.
 //
 // Memory of a rank for positions of P bytes, a share of s symbols, and n symbols:
@@ -22,7 +22,7 @@
 // | elements                       | 8 s, or less        | 2        |
 // | scratch of sorts               | s / 2 at most       | 2        |
 // | members, samples, changes      | 3 n / 8 + P n / 32  | 3        |
-// | q samples                      | 8 P q at most       | 3        |
+// | q samples, z sorted here       | P (4 q + 5 z)       | 3        |
 // | edges                          | 32 s at most        | 3        |
 //
 // Fewer elements are held at once where memory is scarce, at least 1/16 of them. Edges occur in

@@ -32,6 +32,8 @@ class Exchanges {
   explicit Exchanges(cluster::Ranks& ranks) : ranks_(ranks), plan_(ranks) {}
 
   [[nodiscard]] cluster::Ranks& ranks() const { return ranks_; }
+  [[nodiscard]] std::uint64_t rank() const { return static_cast<std::uint64_t>(ranks_.rank()); }
+  [[nodiscard]] std::uint64_t size() const { return static_cast<std::uint64_t>(ranks_.size()); }
   [[nodiscard]] const cluster::TrafficPlan& plan() const { return plan_; }
 
   /// Plans bytes that are sent by other means, which count them.
@@ -61,6 +63,26 @@ class Exchanges {
   [[nodiscard]] std::vector<T> gather(std::span<const T> items) {
     plan_.add_gathering(items.size(), sizeof(T));
     return ranks_.gather_arrays(items);
+  }
+
+  /// Sends this rank's part of an array to all others, and receives theirs in place. Collective.
+  /// \param begins  of each rank's part, and the end of all
+  template <class T>
+  void share_parts(std::span<T> all, std::span<const std::uint64_t> begins) {
+    const auto part = [&](int rank) {
+      const auto number = static_cast<std::size_t>(rank);
+      return all.subspan(begins[number], begins[number + 1] - begins[number]);
+    };
+    const std::span<const T> own = part(ranks_.rank());
+    std::vector<cluster::SendPiece> sent;
+    std::vector<cluster::ReceivePiece> received;
+    for (int rank = 0; rank < ranks_.size(); ++rank) {
+      if (rank == ranks_.rank()) continue;
+      if (!own.empty()) sent.push_back({rank, std::as_bytes(own)});
+      if (!part(rank).empty()) received.push_back({rank, std::as_writable_bytes(part(rank))});
+      plan_.add(own.size(), sizeof(T));
+    }
+    ranks_.exchange(sent, received);
   }
 
   /// Sends items back to the ranks that they came from. Collective.

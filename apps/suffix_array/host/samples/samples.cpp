@@ -56,47 +56,52 @@ SampleOrder<Pos>::SampleOrder(const SampledText& text, FirstOrder<Pos>& order,
       order_(order),
       run_order_(text.stream, text.size, text.plan, order.runs, run_slots_),
       members_(text.size + 1),
-      samples_(text.size + 1) {}
+      samples_(text.size + 1),
+      map_(sampling_, members_, text.size) {}
 
 template <Position Pos>
 std::uint64_t SampleOrder<Pos>::find_samples() {
-  map_.emplace(sampling_, members_, text_.size);
-  if (has_groups_) map_->find(samples_);
+  if (has_groups_) map_.find();
+  const std::uint64_t bytes = number_samples();
+  return bytes + UndecidedSamples<Pos>::bytes({.count = numbers_->count()});
+}
+
+template <Position Pos>
+std::uint64_t SampleOrder<Pos>::number_samples() {
+  if (has_groups_) map_.finish(samples_);
   for (const LongRun<Pos>& run : order_.runs) samples_.set(run.end);
   numbers_.emplace(samples_);
-  // For each sample there may be two values of the map, one of which is already counted.
+  // For each sample there may be two values of the map, one of which is already counted. Ranks,
+  // steps and lengths of runs.
   const std::uint64_t count = numbers_->count();
   const std::uint64_t values = are_many(count) ? 0 : count * sizeof(Pos);
-  return values + count * 7 * sizeof(Pos);
+  return values + count * 3 * sizeof(Pos);
 }
 
 template <Position Pos>
 std::uint64_t SampleOrder<Pos>::sort_samples() {
-  const std::uint64_t count = numbers_->count();
-  for (std::uint64_t i = 0; i < order_.runs.size(); ++i) {
-    if (samples_.test(order_.runs[i].begin)) {
-      ranks_[numbers_->number(order_.runs[i].begin)] = rank_of_slot(run_order_.first_slot(i));
-    }
-  }
-  if (samples_.test(text_.size))
-    ranks_[numbers_->number(text_.size)] = static_cast<Pos>(text_.separators);
-  auto steps = allocate_array<Pos>(count);
-  find_steps(steps.get());
-  if (are_many(count)) map_->forget();
-  const std::uint64_t rounds =
-      count == 0 ? 0 : double_steps<Pos>(ranks(), std::span(steps.get(), count));
-  steps.reset();
+  find_steps();
+  const std::uint64_t rounds = double_steps(ranks(), steps());
+  finish_samples();
+  return rounds;
+}
+
+template <Position Pos>
+void SampleOrder<Pos>::finish_samples() {
+  steps_.reset();
   rests_.resize(order_.runs.size());
   std::ranges::transform(order_.runs, rests_.begin(), [&](const LongRun<Pos>& run) {
     return ranks_[numbers_->number(run.end)];
   });
   if (has_groups_) {
-    if (!map_->is_known()) map_->find(samples_);
-    map_->replace([&](Pos sample) { return ranks_[numbers_->number(sample)]; });
+    if (!map_.is_known()) {
+      map_.find();
+      map_.finish(samples_);
+    }
+    map_.replace([&](Pos sample) { return ranks_[numbers_->number(sample)]; });
   }
   ranks_.reset();
   blocks_ = BitSet();
-  return rounds;
 }
 
 /// The slot, plus one for letters: the rank of the end of the text lies between those of the other
@@ -199,17 +204,26 @@ void SampleOrder<Pos>::rank_samples_of(std::uint64_t first, std::uint64_t last) 
 
 /// The step of each member that is a sample: to the sample of the position after it.
 template <Position Pos>
-void SampleOrder<Pos>::find_steps(Pos* steps) const {
+void SampleOrder<Pos>::find_steps() {
+  for (std::uint64_t i = 0; i < order_.runs.size(); ++i) {
+    if (samples_.test(order_.runs[i].begin)) {
+      ranks_[numbers_->number(order_.runs[i].begin)] = rank_of_slot(run_order_.first_slot(i));
+    }
+  }
+  if (samples_.test(text_.size))
+    ranks_[numbers_->number(text_.size)] = static_cast<Pos>(text_.separators);
+  steps_ = allocate_array<Pos>(numbers_->count());
   // Samples of unique rank may have any step.
-  std::fill_n(steps, numbers_->count(), Pos{0});
+  std::fill_n(steps_.get(), numbers_->count(), Pos{0});
   if (has_groups_) {
     numbers_->for_each([&](std::uint64_t position, Pos number) {
-      if (members_.test(position)) steps[number] = numbers_->number((*map_)[position + 1]);
+      if (members_.test(position)) steps_[number] = numbers_->number(map_[position + 1]);
     });
   }
   for (const LongRun<Pos>& run : order_.runs) {
-    if (samples_.test(run.begin)) steps[numbers_->number(run.begin)] = numbers_->number(run.end);
+    if (samples_.test(run.begin)) steps_[numbers_->number(run.begin)] = numbers_->number(run.end);
   }
+  if (are_many(numbers_->count())) map_.forget();
 }
 
 template <Position Pos>
@@ -237,7 +251,7 @@ void SampleOrder<Pos>::sort_groups() {
   for_each_range(size, range_length, [&](std::uint64_t first, std::uint64_t last) {
     std::vector<Element> elements;
     std::vector<Element> scratch;
-    GroupBatch<Pos> batch(*map_, order_.suffixes.data());
+    GroupBatch<Pos> batch(map_, order_.suffixes.data());
     order_.joined.for_each_joined(first, last, size, [&](std::uint64_t begin, std::uint64_t end) {
       if (end > size - slots_.after) return;
       if (end - begin <= GroupBatch<Pos>::longest_group && in_batches) {

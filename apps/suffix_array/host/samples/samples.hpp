@@ -9,6 +9,7 @@
 
 #include "apps/suffix_array/host/bit_set.hpp"
 #include "apps/suffix_array/host/build/first_sort.hpp"
+#include "apps/suffix_array/host/samples/sample_rounds.hpp"
 #include "apps/suffix_array/host/samples/sampling.hpp"
 #include "sortie/context.hpp"
 
@@ -37,8 +38,9 @@ struct SlotRange {
 /// double_steps(). The suffix after each long run is a sample too: it orders runs of one length. If
 /// the first member of a run is a sample, its step leads there.
 ///
-/// If several processes have a part of the slots each, all sort the same samples: members() and
-/// ranks() of all processes are added up where it is said.
+/// Several processes may have a part of the slots each. They share all samples: members() and
+/// ranks() of all processes are added up where it is said, each finds the samples in its part of
+/// the text (SampleMap::find_part()), and sorts some of them (UndecidedSamples).
 ///
 /// Memory: see prefix_doubling.cpp.
 template <Position Pos>
@@ -63,17 +65,26 @@ class SampleOrder {
 
   /// \return bytes that the following takes
   [[nodiscard]] std::uint64_t find_samples();
+  /// Instead, for samples that several processes have found: numbers them.
+  /// \return the same without undecided samples: UndecidedSamples::bytes()
+  [[nodiscard]] std::uint64_t number_samples();
+  [[nodiscard]] SampleMap<Pos>& map() { return map_; }
   /// The rank of each sample, by number; 0 of those in slots of other processes. Then add them up.
   /// Further calls add those in other slots (use_slots()).
   void rank_samples();
   [[nodiscard]] std::span<Pos> ranks() { return {ranks_.get(), numbers_->count()}; }
+  [[nodiscard]] std::span<Pos> steps() { return {steps_.get(), numbers_->count()}; }
 
   /// \return rounds of the samples
   std::uint64_t sort_samples();
+  /// The same for several processes: between these two calls they sort samples together
+  /// (UndecidedSamples).
+  void find_steps();
+  void finish_samples();
   /// Sorts the groups and fills the slots of runs. Groups that other processes share are left.
   void sort_groups();
   /// Orders the members of a group. \pre sort_samples(), a member
-  [[nodiscard]] Pos rank_of_sample(Pos member) const { return (*map_)[member]; }
+  [[nodiscard]] Pos rank_of_sample(Pos member) const { return map_[member]; }
 
  private:
   using Element = Wide<Pos>;  ///< the rank of the sample above the position
@@ -81,7 +92,6 @@ class SampleOrder {
   [[nodiscard]] Pos rank_of_slot(std::uint64_t slot) const;
   [[nodiscard]] bool are_many(std::uint64_t samples) const;
   void rank_samples_of(std::uint64_t first, std::uint64_t last);
-  void find_steps(Pos* steps) const;
   void sort_group(std::uint64_t begin, std::uint64_t end, Element* elements,
                   std::span<Element> scratch);
 
@@ -94,10 +104,11 @@ class SampleOrder {
   RunOrder<Pos> run_order_;
   BitSet members_;
   BitSet samples_;
-  std::optional<SampleMap<Pos>> map_;
+  SampleMap<Pos> map_;
   std::optional<NumberedSet<Pos>> numbers_;
   BitSet blocks_;  ///< of positions that have a sample
   HostArray<Pos> ranks_;
+  HostArray<Pos> steps_;
   std::vector<Pos> rests_;  ///< ranks of the suffixes after runs
 };
 
@@ -112,23 +123,5 @@ class SampleOrder {
 template <Position Pos>
 std::uint64_t finish_by_samples(const Context& context, const SampledText& text,
                                 FirstOrder<Pos>& order);
-
-/// Prefix doubling over samples, with steps from sample to sample in place of symbols: round i
-/// sorts by the rank of the sample 2^i steps ahead. A first round separates runs of samples with
-/// equal ranks, which periodic texts have, by their lengths.
-///
-/// \param ranks  ranks of all samples, by number: equal for samples that are not separated yet, and
-///               the gap to the next rank is at least the number of these; on return, all ranks are
-///               distinct
-/// \param steps  by number, the number of the next sample, at an equal distance for equal ranks;
-///               any number for samples of unique rank. Overwritten.
-/// \return number of rounds
-///
-/// A round reads all ranks before it changes any, so it does not depend on the order of groups, nor
-/// on the number of threads. Complexity: O(s log s) for s samples, and O(u log r) for u samples of
-/// equal ranks and repeats of r steps. Memory: 2 P bytes a sample and 5 P for a sample of equal
-/// rank, with positions of P bytes.
-template <Position Pos>
-std::uint64_t double_steps(std::span<Pos> ranks, std::span<Pos> steps);
 
 }  // namespace sortie::suffix_array::host

@@ -112,35 +112,71 @@ class SampleMap {
   SampleMap(const Sampling& sampling, const BitSet& members, std::uint64_t size)
       : sampling_(sampling), members_(members), size_(size) {}
 
-  /// Finds the samples of all members, on all threads, and marks them in `samples`.
-  void find(BitSet& samples) {
+  /// Finds the samples of all members, on all threads.
+  void find() {
+    const std::uint64_t count = find_part(0, 1);
+    join_parts(0, count);
+  }
+
+  /// One of several processes finds the samples in its part of the text. Then values() and
+  /// changes() of all parts are put together.
+  /// \return values of this part
+  std::uint64_t find_part(std::uint64_t part, std::uint64_t parts) {
     changes_ = BitSet(size_ + 1);
-    std::vector<std::vector<Pos>> found((size_ + range_length - 1) / range_length);
-    for_each_range(size_, range_length, [&](std::uint64_t first, std::uint64_t last) {
-      std::vector<Pos>& of_range = found[first / range_length];
-      for_each_member_range(first, last, [&](std::uint64_t begin, std::uint64_t end) {
+    const EqualShares ranges = ranges_of(parts);
+    const std::uint64_t begin = ranges.begin(part);
+    found_.resize(ranges.size(part));
+    for_each_task(found_.size(), [&](std::uint64_t range) {
+      std::vector<Pos>& of_range = found_[range];
+      const std::uint64_t range_begin = (begin + range) * range_length;
+      const std::uint64_t range_end = std::min(range_begin + range_length, size_);
+      for_each_member_range(range_begin, range_end, [&](std::uint64_t first, std::uint64_t last) {
         // Visits positions in descending order, so changes come in reverse.
         const std::size_t before = of_range.size();
         std::uint64_t known = size_ + 1;
-        sampling_.for_each(begin, end, [&](std::uint64_t position, std::uint64_t sample) {
+        sampling_.for_each(first, last, [&](std::uint64_t position, std::uint64_t sample) {
           if (sample == known) return;
           // The sample of the positions from position + 1 on begins there.
           if (known <= size_) changes_.set_alone(position + 1);
           of_range.push_back(static_cast<Pos>(sample));
           known = sample;
         });
-        changes_.set_alone(begin);
+        changes_.set_alone(first);
         std::reverse(of_range.begin() + static_cast<std::ptrdiff_t>(before), of_range.end());
       });
     });
-    numbers_.emplace(changes_);
-    values_ = allocate_array<Pos>(numbers_->count());
-    std::vector<std::uint64_t> begins(found.size() + 1);
-    for (std::size_t i = 0; i < found.size(); ++i) begins[i + 1] = begins[i] + found[i].size();
-    for_each_task(found.size(), [&](std::uint64_t i) {
-      std::copy(found[i].begin(), found[i].end(), values_.get() + begins[i]);
-      for (const Pos sample : found[i]) samples.set(sample);
+    std::uint64_t values = 0;
+    for (const std::vector<Pos>& of_range : found_) values += of_range.size();
+    return values;
+  }
+
+  /// Allocates `count` values, of which those of this part begin at `before`.
+  void join_parts(std::uint64_t before, std::uint64_t count) {
+    values_ = allocate_array<Pos>(count);
+    count_ = count;
+    std::vector<std::uint64_t> begins{before};
+    for (const std::vector<Pos>& of_range : found_)
+      begins.push_back(begins.back() + of_range.size());
+    for_each_task(found_.size(), [&](std::uint64_t i) {
+      std::copy(found_[i].begin(), found_[i].end(), values_.get() + begins[i]);
     });
+    found_ = {};
+  }
+  [[nodiscard]] std::span<Pos> values() { return {values_.get(), count_}; }
+  /// Where the sample changes. Each part has its own words, which change_begins() gives.
+  [[nodiscard]] std::span<std::uint64_t> changes() { return changes_.span(); }
+  [[nodiscard]] std::vector<std::uint64_t> change_begins(std::uint64_t parts) const {
+    std::vector<std::uint64_t> begins;
+    for (std::uint64_t part = 0; part < parts; ++part)
+      begins.push_back(ranges_of(parts).begin(part) * (range_length / BitSet::word_bits));
+    begins.push_back(changes_.words().size());
+    return begins;
+  }
+
+  /// Marks all samples in `samples`, and numbers the changes. \pre values of all parts
+  void finish(BitSet& samples) {
+    numbers_.emplace(changes_);
+    for_each_index(0, count_, [&](std::uint64_t i) { samples.set(values_[i]); });
   }
 
   void forget() { values_.reset(); }
@@ -171,6 +207,11 @@ class SampleMap {
   /// Positions of a task: whole words of the sets.
   static constexpr std::uint64_t range_length = std::uint64_t{1} << 16;
 
+  /// The ranges of each part.
+  [[nodiscard]] EqualShares ranges_of(std::uint64_t parts) const {
+    return {(size_ + range_length - 1) / range_length, parts};
+  }
+
   /// Calls visit(begin, end) for all maximal ranges of positions in [first, last) that are members
   /// or follow one.
   template <class Visit>
@@ -191,8 +232,10 @@ class SampleMap {
   const BitSet& members_;
   std::uint64_t size_;
   BitSet changes_;
+  std::vector<std::vector<Pos>> found_;  ///< values of this part, by range
   std::optional<NumberedSet<Pos>> numbers_;
   HostArray<Pos> values_;
+  std::uint64_t count_ = 0;
 };
 
 /// Sorts short groups of slots by the ranks of their suffixes' samples, many groups at once.
