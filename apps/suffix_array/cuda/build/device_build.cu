@@ -43,6 +43,7 @@
 // chosen by their context: Roberts et al. (Bioinformatics 2004); that they suffice for sorting:
 // Kempa, Kociumaka: String Synchronizing Sets (STOC 2019).
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -70,9 +71,13 @@ constexpr std::uint64_t longest_with_short_keys = std::uint64_t{1} << 28;
 
 /// The last round that compares text is the first that leaves more than this share of its suffixes,
 /// in percent; samples resolve the rest.
-constexpr std::uint64_t percent_of_progress = 50;
+inline int trial(const char* name, int otherwise) {
+  const char* found = std::getenv(name);
+  return found == nullptr ? otherwise : std::atoi(found);
+}
+const std::uint64_t percent_of_progress = trial("SORTIE_X_PERCENT", 50);
 /// Most rounds that compare text before samples take over.
-constexpr std::uint64_t most_text_rounds = 4;
+const std::uint64_t most_text_rounds = trial("SORTIE_X_ROUNDS", 4);
 
 /// One construction. The steps run in the order of their declaration. The context and the text must
 /// outlive the object.
@@ -218,6 +223,10 @@ DeviceBuffer<Index> build_on_device(const Context& context, const DeviceText& te
   require(call, "the first sort of prefix doubling", bytes_before_rounds<Index>(size));
 
   Construction<Index> construction(call, text);
+  if (trial("SORTIE_X_BITS", 0) != 0) {
+    construction.template sort_by_first_symbols<std::uint64_t>(trial("SORTIE_X_BITS", 0));
+    return construction.resolve_groups();
+  }
   if (size <= longest_with_short_keys) {
     construction.template sort_by_first_symbols<std::uint32_t>(32);
   } else {
