@@ -47,6 +47,31 @@ TYPED_TEST(DeviceBuild, EqualsReferenceOnTrickyTexts) {
   }
 }
 
+TYPED_TEST(DeviceBuild, OrdersTextsOfManyLetters) {
+  // Sorted by the codes of letters: words, repeats of all lengths, runs, many records.
+  std::vector<std::string> words;
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    words.push_back(test::random_letters(2 + i % 9, 26, 'a', i) + (i % 5 == 0 ? "\n" : " "));
+  }
+  std::string letters;
+  const std::string choice = test::random_letters(60000, 250, 1, 7);
+  for (const char number : choice) letters += words[static_cast<unsigned char>(number)];
+  letters += test::random_letters(3000, 256, 0, 8) + letters.substr(1000, 90000) +
+             std::string(20000, ' ') + letters.substr(500, 90000) + std::string(3000, '-') +
+             test::repeated("<td>", 5000) + letters.substr(7, 100);
+  std::vector<std::string> records;
+  for (std::size_t at = 0; at < letters.size(); at += 1 + at % 977) {
+    records.push_back(letters.substr(at, 1 + at % 977));
+  }
+  records.insert(records.end(), {"", "", letters.substr(0, 50000), letters.substr(0, 50000)});
+  for (const test::NamedText& text :
+       {test::single("one", letters), test::joined("many", records)}) {
+    SCOPED_TRACE(text.name);
+    const auto suffixes = build_on_device_of<TypeParam>(test::context(), text.view());
+    EXPECT_NO_THROW(check<TypeParam>(test::context(), text.view(), suffixes));
+  }
+}
+
 TYPED_TEST(DeviceBuild, OrdersLongRunsOfSeveralLetters) {
   // Runs with smaller, larger, equal and no letters behind them, all long enough to be sorted by
   // length, some of equal length, one cut off by a separator and one by the end of the text.

@@ -116,6 +116,34 @@ class Construction {
     report_progress();
   }
 
+  /// The same by the codes of the text.
+  void sort_by_codes(int bits) {
+    const cudaStream_t stream = context_.stream;
+    WaitingPhase packing(context_, "pack", size_ * (2 + sizeof(std::uint64_t) + sizeof(Index)));
+    const MarkedText marked = mark_separators(text_, stream);
+    const PrefixCode letters = plan_first_sort(marked, 32, stream);
+    const ContextCode code = plan_context_code(marked, letters, stream);
+    coded_ = code_text(marked, text_.separators.size(), letters, code, stream);
+    DeviceBuffer<std::uint64_t> keys(size_, stream);
+    suffix_array_ = {size_, stream};
+    write_coded_keys(marked, coded_, bits, keys.data(), suffix_array_.data(), stream);
+    packing.stop();
+
+    WaitingPhase sorting(context_, "sort", size_ * (sizeof(std::uint64_t) + sizeof(Index)));
+    sort_by_key(keys, suffix_array_, bits, stream);
+    sorting.stop();
+
+    WaitingPhase grouping(context_, "groups", size_ * (sizeof(std::uint64_t) + sizeof(Index)));
+    list_ = first_groups(keys, suffix_array_, size_, stream);
+    packed_ = pack_text(marked, letters, stream);
+    depth_ = static_cast<std::uint64_t>(bits) - 1;
+    grouping.stop();
+    if (context_.report != nullptr) {
+      context_.report->set("unresolved_after_first_sort", list_.members);
+    }
+    report_progress();
+  }
+
   /// \return the suffix array
   DeviceBuffer<Index> resolve_groups() {
     WaitingPhase phase(context_, "rounds");
@@ -128,9 +156,15 @@ class Construction {
       const bool wide = bytes_of_text_round(sizeof(std::uint64_t)) <= aim;
       require(budget_, "the rounds of prefix doubling",
               bytes_of_text_round(wide ? sizeof(std::uint64_t) : sizeof(std::uint32_t)));
-      const auto compare =
-          wide ? compare_windows<std::uint64_t, Index> : compare_windows<std::uint32_t, Index>;
-      compare(packed_.stream, text_depth_, list_, suffix_array_, context_.stream);
+      if (coded_.words.size() != 0) {
+        const auto compare =
+            wide ? compare_codes<std::uint64_t, Index> : compare_codes<std::uint32_t, Index>;
+        compare(coded_.view(), depth_, list_, suffix_array_, context_.stream);
+      } else {
+        const auto compare =
+            wide ? compare_windows<std::uint64_t, Index> : compare_windows<std::uint32_t, Index>;
+        compare(packed_.stream, depth_, list_, suffix_array_, context_.stream);
+      }
       progress = list_.members * 100 <= before * percent_of_progress;
       ++text_rounds;
       report_progress();
@@ -138,8 +172,10 @@ class Construction {
     std::uint64_t sample_rounds = 0;
     if (list_.members + runs_.groups.members != 0) {
       const std::uint64_t held = bytes_held();
-      sample_rounds = finish_by_samples(packed_.stream, std::move(runs_), std::move(list_),
-                                        text_depth_, suffix_array_, budget_, held, context_.stream);
+      const CodedText coded = coded_.view();
+      sample_rounds = finish_by_samples(packed_.stream, std::move(runs_), std::move(list_), depth_,
+                                        suffix_array_, budget_, held, context_.stream,
+                                        coded.words == nullptr ? nullptr : &coded);
       list_ = {};
       runs_ = {};
       report_progress();
@@ -174,7 +210,7 @@ class Construction {
   /// Bytes held apart from the lists of suffixes.
   [[nodiscard]] std::uint64_t bytes_held() const {
     return suffix_array_.bytes() + packed_.words.bytes() + packed_.rare.bytes() +
-           packed_.rare_blocks.bytes() +
+           packed_.rare_blocks.bytes() + coded_.bytes() +
            runs_.groups.members * (SuffixGroups<Index>::bytes_a_member + sizeof(Index));
   }
 
@@ -183,10 +219,12 @@ class Construction {
   const std::uint64_t size_ = text_.symbols.size();
   const std::uint64_t budget_ = device_memory_budget(context_);
   PackedText packed_;
+  CodedTextBuffer coded_;
   DeviceBuffer<Index> suffix_array_;
   LongRuns<Index> runs_;
   SuffixGroups<Index> list_;
-  std::uint64_t text_depth_ = 0;  ///< symbols compared since the first sort
+  /// Symbols compared since the first sort, or bits of codes compared in all.
+  std::uint64_t depth_ = 0;
 };
 
 }  // namespace
@@ -224,7 +262,7 @@ DeviceBuffer<Index> build_on_device(const Context& context, const DeviceText& te
 
   Construction<Index> construction(call, text);
   if (trial("SORTIE_X_BITS", 0) != 0) {
-    construction.template sort_by_first_symbols<std::uint64_t>(trial("SORTIE_X_BITS", 0));
+    construction.sort_by_codes(trial("SORTIE_X_BITS", 0));
     return construction.resolve_groups();
   }
   if (size <= longest_with_short_keys) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "apps/suffix_array/cuda/text/coded_text.hpp"
 #include "apps/suffix_array/cuda/text/pack.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/suffix_array.hpp"
@@ -136,6 +137,12 @@ template <class Key, Position Index>
 template <class Key, Position Index>
 void compare_windows(const SymbolStream& text, std::uint64_t& depth, SuffixGroups<Index>& list,
                      DeviceBuffer<Index>& suffix_array, cudaStream_t stream);
+
+/// The same by the codes of a text: the next 63 bits of each suffix, or 31.
+/// \param depth  bits compared so far, at least ContextCode::longest; increased
+template <class Key, Position Index>
+void compare_codes(const CodedText& text, std::uint64_t& depth, SuffixGroups<Index>& list,
+                   DeviceBuffer<Index>& suffix_array, cudaStream_t stream);
 
 /// Splits groups that are sorted by keys, writes the new rank of each item, and keeps the items
 /// whose group has other members. Waits for the stream.

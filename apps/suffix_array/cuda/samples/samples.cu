@@ -38,12 +38,16 @@ struct Sampling {
   static_assert(most_context <= most_window);
 
   SymbolStream text;
-  int depth;   ///< symbols compared since the first sort, or most_context of them
-  int hashed;  ///< symbols that a hash covers, 2..depth
+  int depth;                 ///< symbols compared since the first sort, or most_context of them
+  int hashed;                ///< symbols that a hash covers, 2..depth
+  CodedText coded;           ///< null if symbols were compared
+  std::uint64_t coded_bits;  ///< compared, of codes
 
   /// The number of positions from which the suffix at `position`, a member of a group, chooses.
   [[nodiscard]] __host__ __device__ int window(std::uint64_t position) const {
-    const int context = text.first_depth(position) + depth;
+    const int context = coded.words != nullptr
+                            ? coded.whole_symbols(position, coded_bits, most_context)
+                            : text.first_depth(position) + depth;
     return (context < most_context ? context : most_context) - hashed;
   }
 
@@ -103,7 +107,15 @@ Sampling plan_sampling(const SymbolStream& text, std::uint64_t depth) {
   // A third of the context is hashed; the rest is the window.
   const int hashed =
       std::min(std::max(context / 3, least_hashed), Sampling::most_hashed_bits / text.bits);
-  return {text, compared, std::min(hashed, compared)};
+  return {text, compared, std::min(hashed, compared), {}, 0};
+}
+
+/// The same where `bits` bits of codes were compared.
+Sampling plan_sampling(const SymbolStream& text, const CodedText& coded, std::uint64_t bits) {
+  // At least one position besides the first, where all codes are longest.
+  const auto fewest = static_cast<int>(bits) / ContextCode::longest;
+  const int hashed = std::min(Sampling::most_hashed_bits / text.bits, fewest - 1);
+  return {text, 0, std::max(hashed, 1), coded, bits};
 }
 
 /// The slots that are in groups: of suffixes outside and inside long runs.
@@ -361,9 +373,10 @@ template <Position Index>
 std::uint64_t finish_by_samples(const SymbolStream& text, LongRuns<Index> runs,
                                 SuffixGroups<Index> list, std::uint64_t depth,
                                 DeviceBuffer<Index>& suffix_array, std::uint64_t budget,
-                                std::uint64_t held, cudaStream_t stream) {
-  Finish<Index> finish(plan_sampling(text, depth), std::move(runs), std::move(list), suffix_array,
-                       stream);
+                                std::uint64_t held, cudaStream_t stream, const CodedText* coded) {
+  Finish<Index> finish(
+      coded != nullptr ? plan_sampling(text, *coded, depth) : plan_sampling(text, depth),
+      std::move(runs), std::move(list), suffix_array, stream);
   finish.choose();
   const std::uint64_t aim = std::min(budget, suffix_array.size() * most_bytes_a_symbol<Index>);
   const bool free_list = held + finish.bytes(false) > aim;
