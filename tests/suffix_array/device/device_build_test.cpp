@@ -84,6 +84,28 @@ TYPED_TEST(DeviceBuild, OrdersLongRunsOfSeveralLetters) {
   EXPECT_NO_THROW(check<TypeParam>(test::context(), text.view(), suffixes));
 }
 
+TYPED_TEST(DeviceBuild, OrdersRunsOfShortPeriods) {
+  // Periods with several runs each: of equal and different lengths, cut at every phase, followed by
+  // smaller and larger letters, by ends of records and of the text, and by what repeats.
+  for (const std::string unit : {"AC", "CA", "AAC", "ACGTTCA", "CCCCCCCCT", "ABBABAAB"}) {
+    std::string letters;
+    std::vector<std::string> records;
+    for (std::size_t i = 0; i < 60; ++i) {
+      const std::string run = test::repeated(unit, 1000 + i % 4 * 100);
+      letters += run.substr(i % 7, run.size() - i % 9) + std::string(1, "ACGTN"[i % 5]);
+      if (i % 11 == 0) letters += test::random_letters(500, 4, 'A', i / 22);
+      if (i % 13 == 0) records.push_back(letters);
+    }
+    for (const test::NamedText& text :
+         {test::single("", letters), test::joined("", records),
+          test::single("", test::repeated(unit, 60000 / unit.size()))}) {
+      SCOPED_TRACE(unit);
+      const auto suffixes = build_on_device_of<TypeParam>(test::context(), text.view());
+      EXPECT_NO_THROW(check<TypeParam>(test::context(), text.view(), suffixes));
+    }
+  }
+}
+
 TYPED_TEST(DeviceBuild, OrdersRunsOfEqualLengthByWhatFollowsThem) {
   // Runs of one length, some of a rare letter, between stretches that repeat, so that only what
   // comes far behind a run decides; samples have to step over the runs.

@@ -106,7 +106,7 @@ class Construction {
 
     WaitingPhase grouping(context_, "groups", size_ * (sizeof(Key) + sizeof(Index)));
     packed_ = pack_text(marked, code, stream);
-    runs_ = sort_long_runs(code, packed_.stream, keys, suffix_array_, budget_,
+    runs_ = sort_long_runs(packed_.stream, keys, suffix_array_, budget_,
                            bytes_held() + keys.bytes(), stream);
     list_ = first_groups(keys, suffix_array_, size_ - runs_.groups.members, stream);
     grouping.stop();
