@@ -135,6 +135,23 @@ TYPED_TEST(DeviceBuild, OrdersLongRepeats) {
   }
 }
 
+TYPED_TEST(DeviceBuild, OrdersVeryLongRepeatsByFewSamples) {
+  // Half a million samples that are still equal after three rounds: periods, one of them with a
+  // change here and there, and one of many letters, which is sorted by codes.
+  std::string dna = test::repeated(test::random_letters(1000, 4, 'A', 5), 12000);
+  const std::string bytes = test::repeated(test::random_letters(3000, 200, 1, 6), 3000);
+  for (std::size_t i = 70000; i < dna.size() / 2; i += 99991) dna[i] = 'N';
+  const DeviceCall context(test::context());
+  for (const std::string& letters : {dna, bytes}) {
+    const DeviceBuffer<std::uint8_t> symbols(
+        {reinterpret_cast<const std::uint8_t*>(letters.data()), letters.size()}, context.stream);
+    const DeviceText text{{symbols.data(), symbols.size()}, {}};
+    const auto built = build_on_device<TypeParam>(context, text, context.stream);
+    EXPECT_NO_THROW(
+        check_on_device<TypeParam>(context, text, {built.data(), built.size()}, context.stream));
+  }
+}
+
 TYPED_TEST(DeviceBuild, OrdersRunsOfManyLengths) {
   // Thousands of runs of each letter with smaller and larger letters behind them, many of equal
   // length, so that every place in the formula of a member's slot counts; N is a rare letter.
@@ -173,7 +190,9 @@ TYPED_TEST(DeviceBuild, GivesListsUpWhileMemoryIsShort) {
   for (int i = 0; i < 20; ++i) runs += std::string(5000, 'A') + (i % 3 == 0 ? "C" : "G");
   for (const std::string& letters :
        {test::repeated("AB", 100000), runs + test::repeated("AC", 100000) + runs,
-        test::repeated("AC", 100000) + "T" + runs}) {
+        test::repeated("AC", 100000) + "T" + runs,
+        test::random_letters(5000, 256, 0, 5) + test::repeated("\x10\x90\xf0", 70000) +
+            test::random_letters(5000, 256, 0, 6)}) {
     const test::NamedText text = test::single("", letters);
     const auto suffixes = build_on_device_of<TypeParam>(test::context(), text.view());
     EXPECT_NO_THROW(check<TypeParam>(test::context(), text.view(), suffixes));
@@ -297,9 +316,10 @@ TYPED_TEST(DeviceBuild, SharesAStreamWithItsCaller) {
 }
 
 TYPED_TEST(DeviceBuild, ChecksTheMemoryOfTheRoundsWhenItIsKnown) {
-  // All suffixes of an alternation are unresolved after the first sort, so that the rounds take
-  // some 7 bytes a symbol, 28 MiB, more than everything before them; 3 MiB are granted.
-  const test::NamedText text = test::single("", test::repeated("AB", 1 << 21));
+  // All suffixes of a period of 64 letters are unresolved after the first sort, so that the rounds
+  // take some 7 bytes a symbol, 28 MiB, more than everything before them; 3 MiB are granted.
+  const test::NamedText text =
+      test::single("", test::repeated(test::random_letters(64, 4, 'A', 5), 1 << 16));
   Context context = test::context();
   {
     const DeviceScope scope(context);

@@ -69,6 +69,14 @@ namespace {
 /// sort over keys of 40 bits, for 19 symbols, costs less than a round.
 constexpr std::uint64_t longest_with_short_keys = std::uint64_t{1} << 28;
 
+/// Fewest letters of a text that is sorted by codes. DNA and other small alphabets have shorter
+/// keys, which hold as many symbols.
+constexpr int least_letters_of_codes = 32;
+/// Most pairs of equal letters in such a text: only the other way sorts runs by their lengths.
+constexpr double most_runs_of_codes = 0.3;
+/// Bits of the keys of codes.
+constexpr int coded_key_bits = 64;
+
 /// The last round that compares text is the first that leaves more than this share of its suffixes,
 /// in percent; samples resolve the rest.
 inline int trial(const char* name, int otherwise) {
@@ -87,61 +95,20 @@ class Construction {
   Construction(const DeviceContext& context, const DeviceText& text)
       : context_(context), text_(text) {}
 
-  /// \tparam Key  type of the keys of the first sort
-  template <class Key>
-  void sort_by_first_symbols(int bits) {
-    const cudaStream_t stream = context_.stream;
-    WaitingPhase packing(context_, "pack", size_ * (2 + sizeof(Key) + sizeof(Index)));
-    DeviceBuffer<Key> keys(size_, stream);
-    suffix_array_ = {size_, stream};
-    const MarkedText marked = mark_separators(text_, stream);
-    const PrefixCode code = plan_first_sort(marked, bits, stream);
-    write_first_keys(marked, code, keys.data(), suffix_array_.data(), stream);
-    packing.stop();
-
-    const std::uint64_t passes = (static_cast<std::uint64_t>(code.key_bits) + 7) / 8;
-    WaitingPhase sorting(context_, "sort", 2 * passes * size_ * (sizeof(Key) + sizeof(Index)));
-    sort_by_key(keys, suffix_array_, code.key_bits, stream);
-    sorting.stop();
-
-    WaitingPhase grouping(context_, "groups", size_ * (sizeof(Key) + sizeof(Index)));
-    packed_ = pack_text(marked, code, stream);
-    runs_ = sort_long_runs(packed_.stream, keys, suffix_array_, budget_,
-                           bytes_held() + keys.bytes(), stream);
-    list_ = first_groups(keys, suffix_array_, size_ - runs_.groups.members, stream);
-    grouping.stop();
-    if (context_.report != nullptr) {
-      context_.report->set("unresolved_after_first_sort", list_.members + runs_.groups.members);
+  void sort_by_first_symbols() {
+    WaitingPhase packing(context_, "pack");
+    const MarkedText text = mark_separators(text_, context_.stream);
+    const bool is_short = size_ <= longest_with_short_keys;
+    const PrefixCode letters = plan_first_sort(text, is_short ? 32 : 40, context_.stream);
+    if (letters.sigma >= least_letters_of_codes && size_ != 1) {
+      const ContextCode code = plan_context_code(text, letters, context_.stream);
+      if (bytes_of_coded_sort(code) <= aim() && code.share_of_runs <= most_runs_of_codes &&
+          trial("SORTIE_X_BITS", 1) != 0) {
+        return sort_by_codes(text, letters, code, packing);
+      }
     }
-    report_progress();
-  }
-
-  /// The same by the codes of the text.
-  void sort_by_codes(int bits) {
-    const cudaStream_t stream = context_.stream;
-    WaitingPhase packing(context_, "pack", size_ * (2 + sizeof(std::uint64_t) + sizeof(Index)));
-    const MarkedText marked = mark_separators(text_, stream);
-    const PrefixCode letters = plan_first_sort(marked, 32, stream);
-    const ContextCode code = plan_context_code(marked, letters, stream);
-    coded_ = code_text(marked, text_.separators.size(), letters, code, stream);
-    DeviceBuffer<std::uint64_t> keys(size_, stream);
-    suffix_array_ = {size_, stream};
-    write_coded_keys(marked, coded_, bits, keys.data(), suffix_array_.data(), stream);
-    packing.stop();
-
-    WaitingPhase sorting(context_, "sort", size_ * (sizeof(std::uint64_t) + sizeof(Index)));
-    sort_by_key(keys, suffix_array_, bits, stream);
-    sorting.stop();
-
-    WaitingPhase grouping(context_, "groups", size_ * (sizeof(std::uint64_t) + sizeof(Index)));
-    list_ = first_groups(keys, suffix_array_, size_, stream);
-    packed_ = pack_text(marked, letters, stream);
-    depth_ = static_cast<std::uint64_t>(bits) - 1;
-    grouping.stop();
-    if (context_.report != nullptr) {
-      context_.report->set("unresolved_after_first_sort", list_.members);
-    }
-    report_progress();
+    is_short ? sort_by_prefixes<std::uint32_t>(text, letters, packing)
+             : sort_by_prefixes<std::uint64_t>(text, letters, packing);
   }
 
   /// \return the suffix array
@@ -152,8 +119,7 @@ class Construction {
     while (list_.members != 0 && progress && text_rounds < most_text_rounds) {
       const std::uint64_t before = list_.members;
       // If 64-bit keys would take too much memory, 32-bit keys compare half as many symbols.
-      const std::uint64_t aim = std::min(budget_, size_ * most_bytes_a_symbol<Index>);
-      const bool wide = bytes_of_text_round(sizeof(std::uint64_t)) <= aim;
+      const bool wide = bytes_of_text_round(sizeof(std::uint64_t)) <= aim();
       require(budget_, "the rounds of prefix doubling",
               bytes_of_text_round(wide ? sizeof(std::uint64_t) : sizeof(std::uint32_t)));
       if (coded_.words.size() != 0) {
@@ -189,6 +155,66 @@ class Construction {
   }
 
  private:
+  /// \tparam Key  type of the keys
+  template <class Key>
+  void sort_by_prefixes(const MarkedText& text, const PrefixCode& code, WaitingPhase& packing) {
+    const cudaStream_t stream = context_.stream;
+    DeviceBuffer<Key> keys(size_, stream);
+    suffix_array_ = {size_, stream};
+    write_first_keys(text, code, keys.data(), suffix_array_.data(), stream);
+    packing.stop();
+    sort(keys, code.key_bits);
+    WaitingPhase grouping(context_, "groups", size_ * (sizeof(Key) + sizeof(Index)));
+    packed_ = pack_text(text, code, stream);
+    runs_ = sort_long_runs(packed_.stream, keys, suffix_array_, budget_,
+                           bytes_held() + keys.bytes(), stream);
+    group(keys);
+  }
+
+  void sort_by_codes(const MarkedText& text, const PrefixCode& letters, const ContextCode& code,
+                     WaitingPhase& packing) {
+    const cudaStream_t stream = context_.stream;
+    const int bits = trial("SORTIE_X_BITS", coded_key_bits);
+    coded_ = code_text(text, text_.separators.size(), letters, code, stream);
+    DeviceBuffer<std::uint64_t> keys(size_, stream);
+    suffix_array_ = {size_, stream};
+    write_coded_keys(text, coded_, bits, keys.data(), suffix_array_.data(), stream);
+    packing.stop();
+    sort(keys, bits);
+    WaitingPhase grouping(context_, "groups", size_ * (sizeof(std::uint64_t) + sizeof(Index)));
+    group(keys);
+    keys.reset();
+    packed_ = pack_text(text, letters, stream);
+    depth_ = static_cast<std::uint64_t>(bits) - 1;
+  }
+
+  template <class Key>
+  void sort(DeviceBuffer<Key>& keys, int bits) {
+    const std::uint64_t passes = (static_cast<std::uint64_t>(bits) + 7) / 8;
+    const WaitingPhase phase(context_, "sort", 2 * passes * size_ * (sizeof(Key) + sizeof(Index)));
+    sort_by_key(keys, suffix_array_, bits, context_.stream);
+  }
+
+  template <class Key>
+  void group(const DeviceBuffer<Key>& keys) {
+    list_ = first_groups(keys, suffix_array_, size_ - runs_.groups.members, context_.stream);
+    if (context_.report != nullptr) {
+      context_.report->set("unresolved_after_first_sort", list_.members + runs_.groups.members);
+    }
+    report_progress();
+  }
+
+  /// Bytes that a construction should not exceed.
+  [[nodiscard]] std::uint64_t aim() const {
+    return std::min(budget_, size_ * most_bytes_a_symbol<Index>);
+  }
+
+  /// Bytes of the first sort by codes, which the lists of groups do not exceed.
+  [[nodiscard]] std::uint64_t bytes_of_coded_sort(const ContextCode& code) const {
+    const auto sixteenths = static_cast<std::uint64_t>(2 * code.bits_a_letter) + 4;
+    return size_ * (2 * (sizeof(std::uint64_t) + sizeof(Index)) + 2) + size_ / 16 * sixteenths;
+  }
+
   /// Bytes that a round takes in total, including what is held.
   /// \param key  bytes of a key
   [[nodiscard]] std::uint64_t bytes_of_text_round(std::uint64_t key) const {
@@ -261,15 +287,7 @@ DeviceBuffer<Index> build_on_device(const Context& context, const DeviceText& te
   require(call, "the first sort of prefix doubling", bytes_before_rounds<Index>(size));
 
   Construction<Index> construction(call, text);
-  if (trial("SORTIE_X_BITS", 0) != 0) {
-    construction.sort_by_codes(trial("SORTIE_X_BITS", 0));
-    return construction.resolve_groups();
-  }
-  if (size <= longest_with_short_keys) {
-    construction.template sort_by_first_symbols<std::uint32_t>(32);
-  } else {
-    construction.template sort_by_first_symbols<std::uint64_t>(40);
-  }
+  construction.sort_by_first_symbols();
   return construction.resolve_groups();
 }
 

@@ -33,6 +33,7 @@ struct ContextCode {
   std::uint32_t symbols = 1;     ///< sigma + 1
   std::vector<Entry> entries{};  ///< of symbol s behind symbol c: entries[c * symbols + s]
   double bits_a_letter = 0;      ///< of the counted pairs, on average
+  double share_of_runs = 0;      ///< of pairs of equal letters among them
 };
 
 /// Codes of the symbols `begin` .. `end` - 1 below a node of the tree, by splitting their weights
@@ -82,6 +83,7 @@ inline ContextCode plan_context_code(const std::array<std::uint16_t, 256>& lette
   constexpr std::uint64_t least_pairs = 256;
   std::uint64_t counted = 0;
   std::uint64_t bits = 0;
+  std::uint64_t equal = 0;
   for (std::size_t a = 0; a < code.symbols; ++a) {
     const std::uint32_t* row = &pairs[256 * std::size_t{byte_of[a]}];
     const auto count = [&](std::size_t b) -> std::uint64_t {
@@ -99,13 +101,16 @@ inline ContextCode plan_context_code(const std::array<std::uint16_t, 256>& lette
       }
       assign_codes(sums, 0, code.symbols, 0, 0, entries);
     }
+    if (a != 0) equal += count(a);
     for (std::size_t b = 1; a != 0 && b < code.symbols; ++b) {
       counted += count(b);
       bits += count(b) * static_cast<std::uint64_t>(ContextCode::length(entries[b]));
     }
   }
-  code.bits_a_letter =
-      counted == 0 ? 0.0 : static_cast<double>(bits) / static_cast<double>(counted);
+  if (counted != 0) {
+    code.bits_a_letter = static_cast<double>(bits) / static_cast<double>(counted);
+    code.share_of_runs = static_cast<double>(equal) / static_cast<double>(counted);
+  }
   return code;
 }
 
