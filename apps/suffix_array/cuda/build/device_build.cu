@@ -5,9 +5,11 @@
 // Steps:
 //   1. Map the first symbols of every suffix to the number of a leaf in a tree over common letters
 //      (prefix_code.hpp; 15 bases in 31 bits) and sort by these numbers. Texts of more than 2^28
-//      symbols use 40 bits, 19 bases.
-//   2. Sort large groups that start with a run of one letter (gaps of N) by the length of the run
-//      (runs.cu). Suffixes that are still equal are ordered by what follows the run, in step 4.
+//      symbols use 40 bits, 19 bases. Texts of many letters are sorted by 63 bits of codes instead
+//      (context_code.hpp), and compared by these in the rounds.
+//   2. Sort large groups that start with a run of one letter (gaps of N) or of a short period by
+//      the length of the run (runs.cu); not where codes are compared. Suffixes that are still
+//      equal are ordered by what follows the run, in step 4.
 //   3. Rounds over the groups of equal suffixes, each a segment: the next 64 bits of the packed
 //      text (symbol_stream.cuh; 21 bases) are the keys, or 32 bits if memory would be short.
 //      Suffixes that are alone in their group drop out. Rounds end when one leaves more than half
@@ -22,6 +24,8 @@
 //   | name                        | elements  | type         | lifetime                        |
 //   |-----------------------------|-----------|--------------|---------------------------------|
 //   | keys, their alternate       | n each    | 4 (8) bytes  | sort; one of them until groups  |
+//   | codes (coded_text.hpp)      | n         | 2.1 bytes,   | whole call; keys have 8 bytes   |
+//   |                             |           | and the code | then                            |
 //   | suffix array                | n         | Index        | whole call (positions first)    |
 //   | its alternate               | n         | Index        | sort                            |
 //   | packed text, rare letters   | b n, n    | bits         | groups, rounds                  |
@@ -32,11 +36,11 @@
 //   | items' alternate            | m         | Index        | rounds                          |
 //   | runs; samples               |           |              | suffix_groups.hpp; samples.hpp  |
 //
-// With 32-bit positions that is 16 bytes a symbol in the first sort (24 beyond 2^28 symbols), 20 in
-// groups, and 13.5 + 21 m / n in the first round, whose keys have 32 bits where 64 would exceed
-// most_bytes_a_symbol (sizes.hpp). No text exceeds that: on an H200, the texts of the tests took
-// 19.3 to 31.5 bytes, and 3.1 * 10^9 bases, 44 times a chromosome with mutations, 30.7. The text
-// itself is one byte more.
+// With 32-bit positions that is 16 bytes a symbol in the first sort (24 beyond 2^28 symbols, 27 with
+// codes), 20 in groups, and 13.5 + 21 m / n in the first round, whose keys have 32 bits where 64
+// would exceed most_bytes_a_symbol (sizes.hpp). No text exceeds that: on an H200, the texts of the
+// tests took 19.3 to 31.5 bytes, and 3.1 * 10^9 bases, 44 times a chromosome with mutations, 30.7.
+// The text itself is one byte more.
 //
 // Sources: Hou, Liu, Wang, Feng: Fast Segmented Sort on GPUs (ICS 2017), section 5.1; Manber, Myers
 // (SIAM J. Comput. 1993); Larsson, Sadakane (Theoretical Computer Science 387, 2007). Samples
