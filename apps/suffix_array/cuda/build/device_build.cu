@@ -47,7 +47,6 @@
 // chosen by their context: Roberts et al. (Bioinformatics 2004); that they suffice for sorting:
 // Kempa, Kociumaka: String Synchronizing Sets (STOC 2019).
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -83,13 +82,9 @@ constexpr int coded_key_bits = 64;
 
 /// The last round that compares text is the first that leaves more than this share of its suffixes,
 /// in percent; samples resolve the rest.
-inline int trial(const char* name, int otherwise) {
-  const char* found = std::getenv(name);
-  return found == nullptr ? otherwise : std::atoi(found);
-}
-const std::uint64_t percent_of_progress = trial("SORTIE_X_PERCENT", 50);
+constexpr std::uint64_t percent_of_progress = 50;
 /// Most rounds that compare text before samples take over.
-const std::uint64_t most_text_rounds = trial("SORTIE_X_ROUNDS", 4);
+constexpr std::uint64_t most_text_rounds = 4;
 
 /// One construction. The steps run in the order of their declaration. The context and the text must
 /// outlive the object.
@@ -106,8 +101,7 @@ class Construction {
     const PrefixCode letters = plan_first_sort(text, is_short ? 32 : 40, context_.stream);
     if (letters.sigma >= least_letters_of_codes && size_ != 1) {
       const ContextCode code = plan_context_code(text, letters, context_.stream);
-      if (bytes_of_coded_sort(code) <= aim() && code.share_of_runs <= most_runs_of_codes &&
-          trial("SORTIE_X_BITS", 1) != 0) {
+      if (bytes_of_coded_sort(code) <= aim() && code.share_of_runs <= most_runs_of_codes) {
         return sort_by_codes(text, letters, code, packing);
       }
     }
@@ -142,10 +136,9 @@ class Construction {
     std::uint64_t sample_rounds = 0;
     if (list_.members + runs_.groups.members != 0) {
       const std::uint64_t held = bytes_held();
-      const CodedText coded = coded_.view();
-      sample_rounds = finish_by_samples(packed_.stream, std::move(runs_), std::move(list_), depth_,
-                                        suffix_array_, budget_, held, context_.stream,
-                                        coded.words == nullptr ? nullptr : &coded);
+      sample_rounds =
+          finish_by_samples(packed_.stream, std::move(runs_), std::move(list_), depth_,
+                            suffix_array_, budget_, held, context_.stream, std::move(coded_));
       list_ = {};
       runs_ = {};
       report_progress();
@@ -178,18 +171,17 @@ class Construction {
   void sort_by_codes(const MarkedText& text, const PrefixCode& letters, const ContextCode& code,
                      WaitingPhase& packing) {
     const cudaStream_t stream = context_.stream;
-    const int bits = trial("SORTIE_X_BITS", coded_key_bits);
     coded_ = code_text(text, text_.separators.size(), letters, code, stream);
     DeviceBuffer<std::uint64_t> keys(size_, stream);
     suffix_array_ = {size_, stream};
-    write_coded_keys(text, coded_, bits, keys.data(), suffix_array_.data(), stream);
+    write_coded_keys(text, coded_, coded_key_bits, keys.data(), suffix_array_.data(), stream);
     packing.stop();
-    sort(keys, bits);
+    sort(keys, coded_key_bits);
     WaitingPhase grouping(context_, "groups", size_ * (sizeof(std::uint64_t) + sizeof(Index)));
     group(keys);
     keys.reset();
     packed_ = pack_text(text, letters, stream);
-    depth_ = static_cast<std::uint64_t>(bits) - 1;
+    depth_ = coded_key_bits - 1;
   }
 
   template <class Key>

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <utility>
 
 #include "apps/suffix_array/cuda/build/counting.cuh"
@@ -284,10 +283,6 @@ class Thinning {
   std::uint64_t count_ = 0;   ///< chosen samples
 };
 
-inline bool trial_thin() {
-  return std::getenv("SORTIE_X_NOTHIN") == nullptr;
-}
-
 template <class T>
 DeviceBuffer<T> copy_of(const DeviceBuffer<T>& from, cudaStream_t stream) {
   DeviceBuffer<T> copy(from.size(), stream);
@@ -308,7 +303,7 @@ std::uint64_t double_steps(SuffixGroups<Index> list, DeviceBuffer<Index>& ranks,
   DeviceBuffer<Index> first_steps;
   const std::uint64_t least_members = std::max(least_thinned, list.members / 2);
   const std::uint64_t thinning_bytes = Thinning<Index>::bytes_a_sample * steps.size();
-  if (list.members >= least_members && spare >= thinning_bytes && trial_thin()) {
+  if (list.members >= least_members && spare >= thinning_bytes) {
     names = copy_of(ranks, stream);
     first_steps = copy_of(steps, stream);
   }

@@ -192,9 +192,10 @@ SuffixGroups<Index> joined(SuffixGroups<Index> first, SuffixGroups<Index> second
 template <class Index>
 class Finish {
  public:
-  Finish(const Sampling& sampling, LongRuns<Index> runs, SuffixGroups<Index> list,
-         DeviceBuffer<Index>& suffix_array, cudaStream_t stream)
+  Finish(const Sampling& sampling, CodedTextBuffer coded, LongRuns<Index> runs,
+         SuffixGroups<Index> list, DeviceBuffer<Index>& suffix_array, cudaStream_t stream)
       : sampling_(sampling),
+        coded_(std::move(coded)),
         suffix_array_(suffix_array),
         stream_(stream),
         suffixes_(list.members),
@@ -256,6 +257,7 @@ class Finish {
     {
       DeviceBuffer<Index> keys;
       list = select({suffixes.view(), runs.view()}, keys);
+      coded_ = {};
       if (list.members != 0) refine_samples(list, keys, ranks_, stream_);
     }
     const std::uint64_t rounds =
@@ -363,6 +365,7 @@ class Finish {
   }
 
   Sampling sampling_;
+  CodedTextBuffer coded_;  ///< for select() and before
   DeviceBuffer<Index>& suffix_array_;
   cudaStream_t stream_;
   std::uint64_t suffixes_;  ///< members outside long runs; they come first
@@ -383,10 +386,11 @@ template <Position Index>
 std::uint64_t finish_by_samples(const SymbolStream& text, LongRuns<Index> runs,
                                 SuffixGroups<Index> list, std::uint64_t depth,
                                 DeviceBuffer<Index>& suffix_array, std::uint64_t budget,
-                                std::uint64_t held, cudaStream_t stream, const CodedText* coded) {
-  Finish<Index> finish(
-      coded != nullptr ? plan_sampling(text, *coded, depth) : plan_sampling(text, depth),
-      std::move(runs), std::move(list), suffix_array, stream);
+                                std::uint64_t held, cudaStream_t stream, CodedTextBuffer coded) {
+  const Sampling sampling = coded.words.size() != 0 ? plan_sampling(text, coded.view(), depth)
+                                                    : plan_sampling(text, depth);
+  Finish<Index> finish(sampling, std::move(coded), std::move(runs), std::move(list), suffix_array,
+                       stream);
   finish.choose();
   const std::uint64_t aim = std::min(budget, suffix_array.size() * most_bytes_a_symbol<Index>);
   const bool free_list = held + finish.bytes(false) > aim;

@@ -26,8 +26,9 @@ namespace sortie::suffix_array::cuda {
 /// \param suffix_array  every suffix once; groups in their slots
 /// \param budget        bytes of device memory that may be held in total
 /// \param held          of these, bytes held besides `runs` and `list`
-/// \param coded         not null: instead, the members of each group agree in `depth` bits of their
-///                      codes, at least 3 ContextCode::longest
+/// \param coded         of a text that was compared by codes: the members of each group agree in
+///                      `depth` bits of these, at least 3 ContextCode::longest. Freed before the
+///                      rounds.
 /// \return rounds of the samples
 /// Waits for the stream three times, and for the rounds.
 ///
@@ -41,7 +42,7 @@ std::uint64_t finish_by_samples(const SymbolStream& text, LongRuns<Index> runs,
                                 SuffixGroups<Index> list, std::uint64_t depth,
                                 DeviceBuffer<Index>& suffix_array, std::uint64_t budget,
                                 std::uint64_t held, cudaStream_t stream,
-                                const CodedText* coded = nullptr);
+                                CodedTextBuffer coded = {});
 
 /// Prefix doubling over samples, with steps from sample to sample in place of symbols: round i
 /// sorts by the rank of the sample 2^i steps ahead.
