@@ -47,6 +47,7 @@
 // chosen by their context: Roberts et al. (Bioinformatics 2004); that they suffice for sorting:
 // Kempa, Kociumaka: String Synchronizing Sets (STOC 2019).
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <utility>
 
@@ -99,7 +100,8 @@ class Construction {
     const MarkedText text = mark_separators(text_, context_.stream);
     const bool is_short = size_ <= longest_with_short_keys;
     const PrefixCode letters = plan_first_sort(text, is_short ? 32 : 40, context_.stream);
-    if (letters.sigma >= least_letters_of_codes && size_ != 1) {
+    const int number_bits = std::bit_width(text_.separators.size());
+    if (letters.sigma >= least_letters_of_codes && number_bits <= most_number_bits) {
       const ContextCode code = plan_context_code(text, letters, context_.stream);
       if (bytes_of_coded_sort(code) <= aim() && code.share_of_runs <= most_runs_of_codes) {
         return sort_by_codes(text, letters, code, packing);

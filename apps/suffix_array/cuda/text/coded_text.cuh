@@ -96,7 +96,7 @@ struct WriteCodes {
                 << (16 * (k % 4));
         const ContextCode::Entry entry = code.entry(context, symbol);
         append(ContextCode::bits(entry), ContextCode::length(entry));
-        if (symbol == 0) append(number++, code.number_bits);
+        if (symbol == 0 && code.number_bits != 0) append(number++, code.number_bits);
         context = symbol;
       } else {
         four |= std::uint64_t{distance} << (16 * (k % 4));  // the end of the stream
