@@ -242,4 +242,14 @@ Text one_letter(std::uint64_t length, std::uint8_t letter) {
   return one_record(fmt::format("{} times the byte {}", length, letter), Symbols(length, letter));
 }
 
+Text periodic_text(std::uint64_t length, std::uint64_t period, std::uint64_t distance,
+                   std::uint64_t seed) {
+  Symbols symbols = uniform_dna(period, seed).symbols;
+  if (period > 1) std::copy_n("AC", 2, symbols.begin());
+  symbols.resize(length);
+  for (std::uint64_t i = period; i < length; ++i) symbols[i] = symbols[i - period];
+  for (std::uint64_t i = distance / 2; distance != 0 && i < length; i += distance) symbols[i] = 'N';
+  return one_record(fmt::format("period {}, {} letters", period, length), std::move(symbols));
+}
+
 }  // namespace sortie::sequences

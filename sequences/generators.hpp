@@ -39,4 +39,10 @@ struct RepeatOptions {
 /// `letter`, repeated `length` times.
 [[nodiscard]] Text one_letter(std::uint64_t length, std::uint8_t letter = 'A');
 
+/// Random letters A, C, G, T, the first two different, repeated with a period.
+/// \param distance  in each range of so many letters, one is replaced by N; 0: none is
+/// \pre period > 0
+[[nodiscard]] Text periodic_text(std::uint64_t length, std::uint64_t period, std::uint64_t distance,
+                                 std::uint64_t seed);
+
 }  // namespace sortie::sequences

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/bench/suffix_array_bench.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <string_view>
 #include <variant>
 
 #include "apps/bench/generator_spec.hpp"
 #include "sequences/generators.hpp"
+#include "sortie/corpus.hpp"
 #include "sortie/error.hpp"
 #include "sortie/fasta.hpp"
 #include "sortie/lcp.hpp"
@@ -27,11 +30,18 @@ Text generate(const HostContext& context, const GeneratorSpec& spec, std::uint64
     return sequences::mutated_copies(sequences::read_fasta(context, spec.parameter(0)), length,
                                      rate, seed);
   }
+  if (spec.kind() == "period") {
+    spec.require_parameters(2, 3, "gen:period:P:N[:DISTANCE]");
+    const std::uint64_t period = std::max<std::uint64_t>(spec.count(0), 1);
+    const std::uint64_t distance = spec.parameters() > 2 ? spec.count(2) : 0;
+    return sequences::periodic_text(spec.count(1), period, distance, seed);
+  }
   const bool known = spec.kind() == "dna" || spec.kind() == "repeats" ||
                      spec.kind() == "fibonacci" || spec.kind() == "letter";
   if (!known)
     spec.unknown(
-        "gen:dna:N, gen:repeats:N, gen:mutated:FILE:N:RATE, gen:fibonacci:N or gen:letter:N");
+        "gen:dna:N, gen:repeats:N, gen:mutated:FILE:N:RATE, gen:fibonacci:N, gen:letter:N or "
+        "gen:period:P:N[:DISTANCE]");
   spec.require_parameters(1, "gen:" + spec.kind() + ":N");
   if (spec.kind() == "dna") return sequences::uniform_dna(spec.count(0), seed);
   if (spec.kind() == "repeats") return sequences::repetitive_dna(spec.count(0), seed);
@@ -41,7 +51,14 @@ Text generate(const HostContext& context, const GeneratorSpec& spec, std::uint64
 
 Text make_text(const HostContext& context, const std::string& source, std::uint64_t seed) {
   if (GeneratorSpec::matches(source)) return generate(context, GeneratorSpec(source), seed);
-  return sequences::read_fasta(context, source);
+  constexpr std::string_view plain = "text:";
+  if (!source.starts_with(plain)) return sequences::read_fasta(context, source);
+  const std::string path = source.substr(plain.size());
+  texts::Corpus corpus = texts::read_corpus(context, {&path, 1}, {.format = texts::Format::plain});
+  Text text;
+  text.records = {{path, 0, corpus.bytes.size()}};
+  text.symbols = std::move(corpus.bytes);
+  return text;
 }
 
 std::vector<ConstructionAlgorithm> methods_for(const SuffixArrayOptions& options, Backend backend) {

@@ -13,7 +13,8 @@
 namespace sortie::bench {
 
 struct SuffixArrayOptions {
-  /// Files, or gen:dna:N, gen:repeats:N, gen:fibonacci:N, gen:letter:N, and
+  /// FASTA or FASTQ files, text:FILE with all bytes of a file, or gen:dna:N, gen:repeats:N,
+  /// gen:fibonacci:N, gen:letter:N, gen:period:P:N[:DISTANCE] (sequences::periodic_text), and
   /// gen:mutated:FILE:N:RATE, copies of a file (sequences::mutated_copies)
   std::vector<std::string> sources;
   int repetitions = 5;

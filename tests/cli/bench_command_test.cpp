@@ -413,10 +413,10 @@ TEST_F(BenchCommand, MultipliesBySomeAlgorithmsInSinglePrecision) {
 
 TEST_F(BenchCommand, IndexesFilesAndGeneratedTexts) {
   const std::string phage = sequence("lambda_phage.fa.gz");
-  const auto found =
-      rows({"bench", "suffix-array", phage, "gen:dna:20K", "gen:repeats:20000",
-            "gen:mutated:" + phage + ":100K:0.01", "gen:fibonacci:5000", "gen:letter:5000"});
-  EXPECT_EQ(column(found, "case").size(), 6u);
+  const auto found = rows({"bench", "suffix-array", phage, "gen:dna:20K", "gen:repeats:20000",
+                           "gen:mutated:" + phage + ":100K:0.01", "gen:fibonacci:5000",
+                           "gen:letter:5000", "gen:period:7:5000:400", "text:" + phage});
+  EXPECT_EQ(column(found, "case").size(), 8u);
   EXPECT_EQ(column(found, "method").count("prefix-doubling"), 1u);
   expect_error(run({"bench", "suffix-array", "gen:mutated:a.fa:100K"}), 2,
                "found \"gen:mutated:a.fa:100K\", expected gen:mutated:FILE:N:RATE");

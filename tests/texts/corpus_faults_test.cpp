@@ -73,6 +73,8 @@ TEST(CorpusFaults, MutatedFiles) {
       options.format = stream.files()[0].format;
       options.refuse_invalid_utf8 = false;
       const Corpus again = read_corpus(with_threads(1), std::vector{output}, options);
+      // What remains of a plain file may be a frame of zstd, whose change was removed.
+      if (again.files[0].compression != stream.files()[0].compression) continue;
       EXPECT_EQ(again.bytes.size() + result.bytes_removed, stream.text_bytes());
       EXPECT_EQ(again.documents(), stream.documents());
     } catch (const Error& error) {

@@ -91,7 +91,8 @@ Command add_suffix_array(CLI::App& bench_parser) {
   CLI::App* parser =
       bench_parser.add_subcommand("suffix-array", "Suffix arrays by every algorithm");
   add_sources(*parser, *options,
-              "FASTA or FASTQ files, or gen:dna:N, gen:repeats:N, gen:fibonacci:N, gen:letter:N, "
+              "FASTA or FASTQ files, text:FILE for all bytes of a file, or gen:dna:N, "
+              "gen:repeats:N, gen:fibonacci:N, gen:letter:N, gen:period:P:N[:DISTANCE], "
               "gen:mutated:FILE:N:RATE");
   parser->add_flag("--transfers", options->transfers,
                    "On CUDA, also from host memory to host memory");

@@ -47,6 +47,31 @@ TYPED_TEST(DeviceBuild, EqualsReferenceOnTrickyTexts) {
   }
 }
 
+TYPED_TEST(DeviceBuild, OrdersTextsOfManyLetters) {
+  // Sorted by the codes of letters: words, repeats of all lengths, runs, many records.
+  std::vector<std::string> words;
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    words.push_back(test::random_letters(2 + i % 9, 26, 'a', i) + (i % 5 == 0 ? "\n" : " "));
+  }
+  std::string letters;
+  const std::string choice = test::random_letters(60000, 250, 1, 7);
+  for (const char number : choice) letters += words[static_cast<unsigned char>(number)];
+  letters += test::random_letters(3000, 256, 0, 8) + letters.substr(1000, 90000) +
+             std::string(20000, ' ') + letters.substr(500, 90000) + std::string(3000, '-') +
+             test::repeated("<td>", 5000) + letters.substr(7, 100);
+  std::vector<std::string> records;
+  for (std::size_t at = 0; at < letters.size(); at += 1 + at % 977) {
+    records.push_back(letters.substr(at, 1 + at % 977));
+  }
+  records.insert(records.end(), {"", "", letters.substr(0, 50000), letters.substr(0, 50000)});
+  for (const test::NamedText& text :
+       {test::single("one", letters), test::joined("many", records)}) {
+    SCOPED_TRACE(text.name);
+    const auto suffixes = build_on_device_of<TypeParam>(test::context(), text.view());
+    EXPECT_NO_THROW(check<TypeParam>(test::context(), text.view(), suffixes));
+  }
+}
+
 TYPED_TEST(DeviceBuild, OrdersLongRunsOfSeveralLetters) {
   // Runs with smaller, larger, equal and no letters behind them, all long enough to be sorted by
   // length, some of equal length, one cut off by a separator and one by the end of the text.
@@ -57,6 +82,28 @@ TYPED_TEST(DeviceBuild, OrdersLongRunsOfSeveralLetters) {
            run('A', 20000) + "G" + run('A', 6000)});
   const auto suffixes = build_on_device_of<TypeParam>(test::context(), text.view());
   EXPECT_NO_THROW(check<TypeParam>(test::context(), text.view(), suffixes));
+}
+
+TYPED_TEST(DeviceBuild, OrdersRunsOfShortPeriods) {
+  // Periods with several runs each: of equal and different lengths, cut at every phase, followed by
+  // smaller and larger letters, by ends of records and of the text, and by what repeats.
+  for (const std::string unit : {"AC", "CA", "AAC", "ACGTTCA", "CCCCCCCCT", "ABBABAAB"}) {
+    std::string letters;
+    std::vector<std::string> records;
+    for (std::size_t i = 0; i < 60; ++i) {
+      const std::string run = test::repeated(unit, 1000 + i % 4 * 100);
+      letters += run.substr(i % 7, run.size() - i % 9) + std::string(1, "ACGTN"[i % 5]);
+      if (i % 11 == 0) letters += test::random_letters(500, 4, 'A', i / 22);
+      if (i % 13 == 0) records.push_back(letters);
+    }
+    for (const test::NamedText& text :
+         {test::single("", letters), test::joined("", records),
+          test::single("", test::repeated(unit, 60000 / unit.size()))}) {
+      SCOPED_TRACE(unit);
+      const auto suffixes = build_on_device_of<TypeParam>(test::context(), text.view());
+      EXPECT_NO_THROW(check<TypeParam>(test::context(), text.view(), suffixes));
+    }
+  }
 }
 
 TYPED_TEST(DeviceBuild, OrdersRunsOfEqualLengthByWhatFollowsThem) {
@@ -85,6 +132,23 @@ TYPED_TEST(DeviceBuild, OrdersLongRepeats) {
         test::joined("", {letters, repeat, letters})}) {
     const auto suffixes = build_on_device_of<TypeParam>(test::context(), text.view());
     EXPECT_NO_THROW(check<TypeParam>(test::context(), text.view(), suffixes));
+  }
+}
+
+TYPED_TEST(DeviceBuild, OrdersVeryLongRepeatsByFewSamples) {
+  // Half a million samples that are still equal after three rounds: periods, one of them with a
+  // change here and there, and one of many letters, which is sorted by codes.
+  std::string dna = test::repeated(test::random_letters(1000, 4, 'A', 5), 12000);
+  const std::string bytes = test::repeated(test::random_letters(3000, 200, 1, 6), 3000);
+  for (std::size_t i = 70000; i < dna.size() / 2; i += 99991) dna[i] = 'N';
+  const DeviceCall context(test::context());
+  for (const std::string& letters : {dna, bytes}) {
+    const DeviceBuffer<std::uint8_t> symbols(
+        {reinterpret_cast<const std::uint8_t*>(letters.data()), letters.size()}, context.stream);
+    const DeviceText text{{symbols.data(), symbols.size()}, {}};
+    const auto built = build_on_device<TypeParam>(context, text, context.stream);
+    EXPECT_NO_THROW(
+        check_on_device<TypeParam>(context, text, {built.data(), built.size()}, context.stream));
   }
 }
 
@@ -126,7 +190,9 @@ TYPED_TEST(DeviceBuild, GivesListsUpWhileMemoryIsShort) {
   for (int i = 0; i < 20; ++i) runs += std::string(5000, 'A') + (i % 3 == 0 ? "C" : "G");
   for (const std::string& letters :
        {test::repeated("AB", 100000), runs + test::repeated("AC", 100000) + runs,
-        test::repeated("AC", 100000) + "T" + runs}) {
+        test::repeated("AC", 100000) + "T" + runs,
+        test::random_letters(5000, 256, 0, 5) + test::repeated("\x10\x90\xf0", 70000) +
+            test::random_letters(5000, 256, 0, 6)}) {
     const test::NamedText text = test::single("", letters);
     const auto suffixes = build_on_device_of<TypeParam>(test::context(), text.view());
     EXPECT_NO_THROW(check<TypeParam>(test::context(), text.view(), suffixes));
@@ -250,9 +316,10 @@ TYPED_TEST(DeviceBuild, SharesAStreamWithItsCaller) {
 }
 
 TYPED_TEST(DeviceBuild, ChecksTheMemoryOfTheRoundsWhenItIsKnown) {
-  // All suffixes of an alternation are unresolved after the first sort, so that the rounds take
-  // some 7 bytes a symbol, 28 MiB, more than everything before them; 3 MiB are granted.
-  const test::NamedText text = test::single("", test::repeated("AB", 1 << 21));
+  // All suffixes of a period of 64 letters are unresolved after the first sort, so that the rounds
+  // take some 7 bytes a symbol, 28 MiB, more than everything before them; 3 MiB are granted.
+  const test::NamedText text =
+      test::single("", test::repeated(test::random_letters(64, 4, 'A', 5), 1 << 16));
   Context context = test::context();
   {
     const DeviceScope scope(context);

@@ -5,9 +5,11 @@
 // Steps:
 //   1. Map the first symbols of every suffix to the number of a leaf in a tree over common letters
 //      (prefix_code.hpp; 15 bases in 31 bits) and sort by these numbers. Texts of more than 2^28
-//      symbols use 40 bits, 19 bases.
-//   2. Sort large groups that start with a run of one letter (gaps of N) by the length of the run
-//      (runs.cu). Suffixes that are still equal are ordered by what follows the run, in step 4.
+//      symbols use 40 bits, 19 bases. Texts of many letters are sorted by 63 bits of codes instead
+//      (context_code.hpp), and compared by these in the rounds.
+//   2. Sort large groups that start with a run of one letter (gaps of N) or of a short period by
+//      the length of the run (runs.cu); not where codes are compared. Suffixes that are still
+//      equal are ordered by what follows the run, in step 4.
 //   3. Rounds over the groups of equal suffixes, each a segment: the next 64 bits of the packed
 //      text (symbol_stream.cuh; 21 bases) are the keys, or 32 bits if memory would be short.
 //      Suffixes that are alone in their group drop out. Rounds end when one leaves more than half
@@ -22,6 +24,8 @@
 //   | name                        | elements  | type         | lifetime                        |
 //   |-----------------------------|-----------|--------------|---------------------------------|
 //   | keys, their alternate       | n each    | 4 (8) bytes  | sort; one of them until groups  |
+//   | codes (coded_text.hpp)      | n         | 2.1 bytes,   | whole call; keys have 8 bytes   |
+//   |                             |           | and the code | then                            |
 //   | suffix array                | n         | Index        | whole call (positions first)    |
 //   | its alternate               | n         | Index        | sort                            |
 //   | packed text, rare letters   | b n, n    | bits         | groups, rounds                  |
@@ -32,17 +36,18 @@
 //   | items' alternate            | m         | Index        | rounds                          |
 //   | runs; samples               |           |              | suffix_groups.hpp; samples.hpp  |
 //
-// With 32-bit positions that is 16 bytes a symbol in the first sort (24 beyond 2^28 symbols), 20 in
-// groups, and 13.5 + 21 m / n in the first round, whose keys have 32 bits where 64 would exceed
-// most_bytes_a_symbol (sizes.hpp). No text exceeds that: on an H200, the texts of the tests took
-// 19.3 to 31.5 bytes, and 3.1 * 10^9 bases, 44 times a chromosome with mutations, 30.7. The text
-// itself is one byte more.
+// With 32-bit positions that is 16 bytes a symbol in the first sort (24 beyond 2^28 symbols, 27 with
+// codes), 20 in groups, and 13.5 + 21 m / n in the first round, whose keys have 32 bits where 64
+// would exceed most_bytes_a_symbol (sizes.hpp). No text exceeds that: on an H200, the texts of the
+// tests took 19.3 to 31.5 bytes, and 3.1 * 10^9 bases, 44 times a chromosome with mutations, 30.7.
+// The text itself is one byte more.
 //
 // Sources: Hou, Liu, Wang, Feng: Fast Segmented Sort on GPUs (ICS 2017), section 5.1; Manber, Myers
 // (SIAM J. Comput. 1993); Larsson, Sadakane (Theoretical Computer Science 387, 2007). Samples
 // chosen by their context: Roberts et al. (Bioinformatics 2004); that they suffice for sorting:
 // Kempa, Kociumaka: String Synchronizing Sets (STOC 2019).
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <utility>
 
@@ -68,6 +73,14 @@ namespace {
 /// sort over keys of 40 bits, for 19 symbols, costs less than a round.
 constexpr std::uint64_t longest_with_short_keys = std::uint64_t{1} << 28;
 
+/// Fewest letters of a text that is sorted by codes. DNA and other small alphabets have shorter
+/// keys, which hold as many symbols.
+constexpr int least_letters_of_codes = 32;
+/// Most pairs of equal letters in such a text: only the other way sorts runs by their lengths.
+constexpr double most_runs_of_codes = 0.3;
+/// Bits of the keys of codes.
+constexpr int coded_key_bits = 64;
+
 /// The last round that compares text is the first that leaves more than this share of its suffixes,
 /// in percent; samples resolve the rest.
 constexpr std::uint64_t percent_of_progress = 50;
@@ -82,33 +95,20 @@ class Construction {
   Construction(const DeviceContext& context, const DeviceText& text)
       : context_(context), text_(text) {}
 
-  /// \tparam Key  type of the keys of the first sort
-  template <class Key>
-  void sort_by_first_symbols(int bits) {
-    const cudaStream_t stream = context_.stream;
-    WaitingPhase packing(context_, "pack", size_ * (2 + sizeof(Key) + sizeof(Index)));
-    DeviceBuffer<Key> keys(size_, stream);
-    suffix_array_ = {size_, stream};
-    const MarkedText marked = mark_separators(text_, stream);
-    const PrefixCode code = plan_first_sort(marked, bits, stream);
-    write_first_keys(marked, code, keys.data(), suffix_array_.data(), stream);
-    packing.stop();
-
-    const std::uint64_t passes = (static_cast<std::uint64_t>(code.key_bits) + 7) / 8;
-    WaitingPhase sorting(context_, "sort", 2 * passes * size_ * (sizeof(Key) + sizeof(Index)));
-    sort_by_key(keys, suffix_array_, code.key_bits, stream);
-    sorting.stop();
-
-    WaitingPhase grouping(context_, "groups", size_ * (sizeof(Key) + sizeof(Index)));
-    packed_ = pack_text(marked, code, stream);
-    runs_ = sort_long_runs(code, packed_.stream, keys, suffix_array_, budget_,
-                           bytes_held() + keys.bytes(), stream);
-    list_ = first_groups(keys, suffix_array_, size_ - runs_.groups.members, stream);
-    grouping.stop();
-    if (context_.report != nullptr) {
-      context_.report->set("unresolved_after_first_sort", list_.members + runs_.groups.members);
+  void sort_by_first_symbols() {
+    WaitingPhase packing(context_, "pack");
+    const MarkedText text = mark_separators(text_, context_.stream);
+    const bool is_short = size_ <= longest_with_short_keys;
+    const PrefixCode letters = plan_first_sort(text, is_short ? 32 : 40, context_.stream);
+    const int number_bits = std::bit_width(text_.separators.size());
+    if (letters.sigma >= least_letters_of_codes && number_bits <= most_number_bits) {
+      const ContextCode code = plan_context_code(text, letters, context_.stream);
+      if (bytes_of_coded_sort(code) <= aim() && code.share_of_runs <= most_runs_of_codes) {
+        return sort_by_codes(text, letters, code, packing);
+      }
     }
-    report_progress();
+    is_short ? sort_by_prefixes<std::uint32_t>(text, letters, packing)
+             : sort_by_prefixes<std::uint64_t>(text, letters, packing);
   }
 
   /// \return the suffix array
@@ -119,13 +119,18 @@ class Construction {
     while (list_.members != 0 && progress && text_rounds < most_text_rounds) {
       const std::uint64_t before = list_.members;
       // If 64-bit keys would take too much memory, 32-bit keys compare half as many symbols.
-      const std::uint64_t aim = std::min(budget_, size_ * most_bytes_a_symbol<Index>);
-      const bool wide = bytes_of_text_round(sizeof(std::uint64_t)) <= aim;
+      const bool wide = bytes_of_text_round(sizeof(std::uint64_t)) <= aim();
       require(budget_, "the rounds of prefix doubling",
               bytes_of_text_round(wide ? sizeof(std::uint64_t) : sizeof(std::uint32_t)));
-      const auto compare =
-          wide ? compare_windows<std::uint64_t, Index> : compare_windows<std::uint32_t, Index>;
-      compare(packed_.stream, text_depth_, list_, suffix_array_, context_.stream);
+      if (coded_.words.size() != 0) {
+        const auto compare =
+            wide ? compare_codes<std::uint64_t, Index> : compare_codes<std::uint32_t, Index>;
+        compare(coded_.view(), depth_, list_, suffix_array_, context_.stream);
+      } else {
+        const auto compare =
+            wide ? compare_windows<std::uint64_t, Index> : compare_windows<std::uint32_t, Index>;
+        compare(packed_.stream, depth_, list_, suffix_array_, context_.stream);
+      }
       progress = list_.members * 100 <= before * percent_of_progress;
       ++text_rounds;
       report_progress();
@@ -133,8 +138,9 @@ class Construction {
     std::uint64_t sample_rounds = 0;
     if (list_.members + runs_.groups.members != 0) {
       const std::uint64_t held = bytes_held();
-      sample_rounds = finish_by_samples(packed_.stream, std::move(runs_), std::move(list_),
-                                        text_depth_, suffix_array_, budget_, held, context_.stream);
+      sample_rounds =
+          finish_by_samples(packed_.stream, std::move(runs_), std::move(list_), depth_,
+                            suffix_array_, budget_, held, context_.stream, std::move(coded_));
       list_ = {};
       runs_ = {};
       report_progress();
@@ -148,6 +154,65 @@ class Construction {
   }
 
  private:
+  /// \tparam Key  type of the keys
+  template <class Key>
+  void sort_by_prefixes(const MarkedText& text, const PrefixCode& code, WaitingPhase& packing) {
+    const cudaStream_t stream = context_.stream;
+    DeviceBuffer<Key> keys(size_, stream);
+    suffix_array_ = {size_, stream};
+    write_first_keys(text, code, keys.data(), suffix_array_.data(), stream);
+    packing.stop();
+    sort(keys, code.key_bits);
+    WaitingPhase grouping(context_, "groups", size_ * (sizeof(Key) + sizeof(Index)));
+    packed_ = pack_text(text, code, stream);
+    runs_ = sort_long_runs(packed_.stream, keys, suffix_array_, budget_,
+                           bytes_held() + keys.bytes(), stream);
+    group(keys);
+  }
+
+  void sort_by_codes(const MarkedText& text, const PrefixCode& letters, const ContextCode& code,
+                     WaitingPhase& packing) {
+    const cudaStream_t stream = context_.stream;
+    coded_ = code_text(text, text_.separators.size(), letters, code, stream);
+    DeviceBuffer<std::uint64_t> keys(size_, stream);
+    suffix_array_ = {size_, stream};
+    write_coded_keys(text, coded_, coded_key_bits, keys.data(), suffix_array_.data(), stream);
+    packing.stop();
+    sort(keys, coded_key_bits);
+    WaitingPhase grouping(context_, "groups", size_ * (sizeof(std::uint64_t) + sizeof(Index)));
+    group(keys);
+    keys.reset();
+    packed_ = pack_text(text, letters, stream);
+    depth_ = coded_key_bits - 1;
+  }
+
+  template <class Key>
+  void sort(DeviceBuffer<Key>& keys, int bits) {
+    const std::uint64_t passes = (static_cast<std::uint64_t>(bits) + 7) / 8;
+    const WaitingPhase phase(context_, "sort", 2 * passes * size_ * (sizeof(Key) + sizeof(Index)));
+    sort_by_key(keys, suffix_array_, bits, context_.stream);
+  }
+
+  template <class Key>
+  void group(const DeviceBuffer<Key>& keys) {
+    list_ = first_groups(keys, suffix_array_, size_ - runs_.groups.members, context_.stream);
+    if (context_.report != nullptr) {
+      context_.report->set("unresolved_after_first_sort", list_.members + runs_.groups.members);
+    }
+    report_progress();
+  }
+
+  /// Bytes that a construction should not exceed.
+  [[nodiscard]] std::uint64_t aim() const {
+    return std::min(budget_, size_ * most_bytes_a_symbol<Index>);
+  }
+
+  /// Bytes of the first sort by codes, which the lists of groups do not exceed.
+  [[nodiscard]] std::uint64_t bytes_of_coded_sort(const ContextCode& code) const {
+    const auto sixteenths = static_cast<std::uint64_t>(2 * code.bits_a_letter) + 4;
+    return size_ * (2 * (sizeof(std::uint64_t) + sizeof(Index)) + 2) + size_ / 16 * sixteenths;
+  }
+
   /// Bytes that a round takes in total, including what is held.
   /// \param key  bytes of a key
   [[nodiscard]] std::uint64_t bytes_of_text_round(std::uint64_t key) const {
@@ -169,7 +234,7 @@ class Construction {
   /// Bytes held apart from the lists of suffixes.
   [[nodiscard]] std::uint64_t bytes_held() const {
     return suffix_array_.bytes() + packed_.words.bytes() + packed_.rare.bytes() +
-           packed_.rare_blocks.bytes() +
+           packed_.rare_blocks.bytes() + coded_.bytes() +
            runs_.groups.members * (SuffixGroups<Index>::bytes_a_member + sizeof(Index));
   }
 
@@ -178,10 +243,12 @@ class Construction {
   const std::uint64_t size_ = text_.symbols.size();
   const std::uint64_t budget_ = device_memory_budget(context_);
   PackedText packed_;
+  CodedTextBuffer coded_;
   DeviceBuffer<Index> suffix_array_;
   LongRuns<Index> runs_;
   SuffixGroups<Index> list_;
-  std::uint64_t text_depth_ = 0;  ///< symbols compared since the first sort
+  /// Symbols compared since the first sort, or bits of codes compared in all.
+  std::uint64_t depth_ = 0;
 };
 
 }  // namespace
@@ -218,11 +285,7 @@ DeviceBuffer<Index> build_on_device(const Context& context, const DeviceText& te
   require(call, "the first sort of prefix doubling", bytes_before_rounds<Index>(size));
 
   Construction<Index> construction(call, text);
-  if (size <= longest_with_short_keys) {
-    construction.template sort_by_first_symbols<std::uint32_t>(32);
-  } else {
-    construction.template sort_by_first_symbols<std::uint64_t>(40);
-  }
+  construction.sort_by_first_symbols();
   return construction.resolve_groups();
 }
 

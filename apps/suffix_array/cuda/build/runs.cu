@@ -6,7 +6,7 @@
 // decides: with rests below c, shorter runs are smaller; with rests above c, longer runs are
 // smaller; and every suffix with a rest below c is smaller than every suffix with a rest above. So
 // the group divides into three parts. The outer ones contain the suffixes of length d, the last
-// suffix of each run:
+// suffix of each run. (What follows is about one letter; at the end, about longer periods.)
 //
 //   [ length d, rest below
 //   | longer ones: rest below, shortest first, then rest above, longest first
@@ -25,6 +25,12 @@
 // ..., R - 1, and there are R - k of each length. Before them come the members with at most
 // l(k - 1) letters: the sum of the first k, and l(k - 1) in each of the other R - k runs. A member
 // is alone if only the longest run of the side has as many letters.
+//
+// The same holds for symbols of a period p, 2 p <= d + 1, whose members are p positions apart: not
+// less, because d symbols with a second period q < p would have the greatest common divisor of
+// both as a period (Fine, Wilf 1965). Lengths count whole periods. The last member of a run is
+// followed by up to p - 1 letters of the period and a symbol that is not: in place of c, that
+// symbol is compared with the one that is p positions before.
 
 #include <algorithm>
 #include <limits>
@@ -47,8 +53,8 @@ namespace {
 template <class Index>
 struct RunGroup {
   std::uint64_t key;    ///< of the first sort
-  std::uint32_t code;   ///< code of c in the text
   Index depth;          ///< d
+  Index period;         ///< p
   Index begin = 0;      ///< first slot
   Index count = 0;      ///< members
   Index first_run = 0;  ///< index of its first run among the runs of all groups
@@ -62,31 +68,66 @@ struct RunGroup {
   [[nodiscard]] __host__ __device__ Index longer() const { return count - runs; }
 };
 
-template <class Key, class Index>
-std::vector<RunGroup<Index>> find_run_groups(const PrefixCode& code, const DeviceBuffer<Key>& keys,
-                                             cudaStream_t stream) {
-  std::vector<RunGroup<Index>> groups;
-  for (std::size_t byte = 0; byte < 256; ++byte) {
-    if (code.codes[byte] == 0) continue;
-    const std::uint32_t letter = code.letters[byte];
-    groups.push_back(
-        {code.run_key(letter), code.codes[byte], static_cast<Index>(code.run_symbols(letter))});
+/// A group of a period above 1 takes a dozen launches as well. It is a run group only if it holds
+/// at least this share of all suffixes: 1 / 256. Genomes have many groups of short periods, but all
+/// of them are smaller.
+constexpr unsigned least_periodic_share = 256;
+
+/// The least period of the `depth` symbols at `position`, if at most (depth + 1) / 2, so that no two
+/// members of their group are closer to each other; else 0.
+template <class Index>
+__device__ Index short_period(const SymbolStream& text, Index position, Index depth) {
+  for (Index period = 1; 2 * period <= depth + 1; ++period) {
+    Index i = period;
+    while (i < depth && text.symbol(position + i) == text.symbol(position + i - period)) ++i;
+    if (i >= depth) return period;
   }
-  // Binary search in the sorted keys: thread 2 i finds the first key not less than that of group i,
-  // the begin; thread 2 i + 1 the first key greater than it, the end.
-  DeviceBuffer<RunGroup<Index>> device_groups(groups, stream);
-  const auto find_bound = [sorted = keys.data(), count = static_cast<Index>(keys.size()),
-                           groups = device_groups.data()] __device__(Index i) {
-    RunGroup<Index>& group = groups[i / 2];
-    const Key bound = static_cast<Key>(group.key) + static_cast<Key>(i % 2);
-    const Index found = first_true(Index{0}, count, [&](Index at) { return sorted[at] >= bound; });
-    (i % 2 == 0 ? group.begin : group.count) = found;
+  return 0;
+}
+
+/// Finds the run groups. Waits for the stream.
+template <class Key, class Index>
+std::vector<RunGroup<Index>> find_run_groups(const SymbolStream& text,
+                                             const DeviceBuffer<Key>& keys,
+                                             const DeviceBuffer<Index>& suffix_array,
+                                             cudaStream_t stream) {
+  // A group of this size holds both ends of one of these ranges.
+  constexpr std::uint64_t range = least_run_members / 2;
+  const std::uint64_t ranges = keys.size() / range;
+  DeviceBuffer<RunGroup<Index>> found(ranges, stream);
+  DeviceBuffer<std::uint32_t> found_count(1, stream);
+  check_cuda(cudaMemsetAsync(found_count.data(), 0, found_count.bytes(), stream));
+  const auto find_group = [text, sorted = keys.data(), count = static_cast<Index>(keys.size()),
+                           suffixes = suffix_array.data(), found = found.data(),
+                           found_count = found_count.data()] __device__(Index i) {
+    const Index first = i * static_cast<Index>(range);
+    const Key key = sorted[first];
+    if ((key & 1U) != 0 || sorted[first + (static_cast<Index>(range) - 1)] != key) return;
+    const Index before = first - static_cast<Index>(i == 0 ? 0 : range);
+    if (i != 0 && sorted[before] == key) return;  // found at the range before
+    RunGroup<Index> group{};
+    group.key = key;
+    group.begin = first_true(before, first, [&](Index at) { return sorted[at] >= key; });
+    group.count =
+        first_true(first, count, [&](Index at) { return sorted[at] > key; }) - group.begin;
+    if (group.count < static_cast<Index>(least_run_members)) return;
+    const Index position = suffixes[group.begin];
+    group.depth = static_cast<Index>(text.first_depth(position));
+    group.period = short_period(text, position, group.depth);
+    const bool is_large = group.count >= count / least_periodic_share;
+    if (group.period == 1 || (group.period != 0 && is_large))
+      found[atomicAdd(found_count, 1U)] = group;
   };
-  for_each_item<Index>(2 * groups.size(), find_bound, stream);
-  device_groups.copy_to(groups);
+  for_each_item<Index>(ranges, find_group, stream);
+  std::uint32_t count = 0;
+  found_count.copy_to({&count, 1});
   check_cuda(cudaStreamSynchronize(stream));
-  for (RunGroup<Index>& group : groups) group.count -= group.begin;
-  std::erase_if(groups, [](const auto& group) { return group.count < least_run_members; });
+  std::vector<RunGroup<Index>> groups(count);
+  found.copy_to(groups);
+  check_cuda(cudaStreamSynchronize(stream));
+  // In the order of their slots, as lists of groups are.
+  std::sort(groups.begin(), groups.end(),
+            [](const auto& left, const auto& right) { return left.begin < right.begin; });
   return groups;
 }
 
@@ -111,13 +152,17 @@ std::vector<RunEnds<Index>> find_run_ends(const SymbolStream& text,
     auto& [all, below] =
         found.emplace_back(RunEnds<Index>{{group.count, stream}, {group.count, stream}});
     const Index* const positions = suffix_array.data() + group.begin;
-    const auto ends_run = [positions, count = group.count] __device__(Index j) {
-      return j + 1 == count || positions[j + 1] != positions[j] + 1;
+    const auto ends_run = [positions, count = group.count,
+                           period = group.period] __device__(Index j) {
+      return j + 1 == count || positions[j + 1] != positions[j] + period;
     };
     fill_set(all.set(), group.count, ends_run, stream);
     const auto ends_below = [ends = all.set(), text, positions, depth = group.depth,
-                             code = group.code] __device__(Index j) {
-      return ends.contains(j) && text.symbol(std::uint64_t{positions[j]} + depth) < code;
+                             period = group.period] __device__(Index j) {
+      if (!ends.contains(j)) return false;
+      std::uint64_t at = std::uint64_t{positions[j]} + depth;
+      while (text.symbol(at) == text.symbol(at - period)) ++at;
+      return text.symbol(at) < text.symbol(at - period);
     };
     fill_set(below.set(), group.count, ends_below, stream);
     all.number(stream);
@@ -311,7 +356,7 @@ void place_members(const RunGroup<Index>& group, const Runs<Index>& runs, Device
             (shorter == 0 ? Index{0} : side.letters(shorter - 1)) + 1 + rest / others;
         const Index m = shorter + rest % others;
         const Index last_position = last[order[side.in_group(m)]];
-        const Index position = last_position - extra;
+        const Index position = last_position - extra * group.period;
         const Index slot = group.begin + group.below + j;
         suffixes[slot] = position;
         keys[slot] = static_cast<Key>(group.key | 1U);
@@ -333,12 +378,13 @@ void place_members(const RunGroup<Index>& group, const Runs<Index>& runs, Device
 }  // namespace
 
 template <class Key, Position Index>
-LongRuns<Index> sort_long_runs(const PrefixCode& code, const SymbolStream& text,
-                               DeviceBuffer<Key>& keys, DeviceBuffer<Index>& suffix_array,
-                               std::uint64_t budget, std::uint64_t held, cudaStream_t stream) {
+LongRuns<Index> sort_long_runs(const SymbolStream& text, DeviceBuffer<Key>& keys,
+                               DeviceBuffer<Index>& suffix_array, std::uint64_t budget,
+                               std::uint64_t held, cudaStream_t stream) {
   constexpr std::string_view what = "the runs of one letter";
   LongRuns<Index> result;
-  std::vector<RunGroup<Index>> groups = find_run_groups<Key, Index>(code, keys, stream);
+  std::vector<RunGroup<Index>> groups =
+      find_run_groups<Key, Index>(text, keys, suffix_array, stream);
   if (groups.empty()) return result;
 
   std::uint64_t set_bytes = 0;

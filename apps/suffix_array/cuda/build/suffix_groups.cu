@@ -160,6 +160,21 @@ SuffixGroups<Index> first_groups(const DeviceBuffer<Key>& keys,
       [] __device__(const auto&, Index, Index) {}, positions.size(), most_members, stream);
 }
 
+/// Sorts the groups by keys, writes all suffixes to the suffix array, and keeps those whose group
+/// has other members. \param end_mask  as GroupItems::end_mask
+template <class Key, Position Index>
+void sort_and_place(SuffixGroups<Index>& list, DeviceBuffer<Key>& keys, Key end_mask,
+                    DeviceBuffer<Index>& suffix_array, cudaStream_t stream) {
+  sort_groups(list, keys, stream);
+  // Also items that stay, so that the suffix array always holds every suffix once.
+  list = refine<Index>(
+      GroupItems<Index, Key>{keys.data(), list.view(), end_mask},
+      [suffixes = suffix_array.data()] __device__(const auto& items, Index j, Index) {
+        suffixes[items.slot(j)] = items.item(j);
+      },
+      list.members, list.members, stream);
+}
+
 template <class Key, Position Index>
 void compare_windows(const SymbolStream& text, std::uint64_t& depth, SuffixGroups<Index>& list,
                      DeviceBuffer<Index>& suffix_array, cudaStream_t stream) {
@@ -175,15 +190,24 @@ void compare_windows(const SymbolStream& text, std::uint64_t& depth, SuffixGroup
         text.window<Key>(position + depth + static_cast<std::uint64_t>(text.first_depth(position)));
   };
   for_each_item<Index>(list.members, write_window, stream);
-  sort_groups(list, keys, stream);
-  // Also items that stay, so that the suffix array always holds every suffix once.
-  list = refine<Index>(
-      GroupItems<Index, Key>{keys.data(), list.view(), static_cast<Key>(text.last_symbol_mask())},
-      [suffixes = suffix_array.data()] __device__(const auto& items, Index j, Index) {
-        suffixes[items.slot(j)] = items.item(j);
-      },
-      list.members, list.members, stream);
+  sort_and_place(list, keys, static_cast<Key>(text.last_symbol_mask()), suffix_array, stream);
   depth += static_cast<std::uint64_t>(text.window_symbols(8 * sizeof(Key)));
+}
+
+template <class Key, Position Index>
+void compare_codes(const CodedText& text, std::uint64_t& depth, SuffixGroups<Index>& list,
+                   DeviceBuffer<Index>& suffix_array, cudaStream_t stream) {
+  list.offsets.reset();
+  DeviceBuffer<Key> keys(list.members, stream);
+  constexpr int unused = 64 - 8 * static_cast<int>(sizeof(Key));
+  // The lowest bit is set, since no key may be 0.
+  const auto write_window = [text, depth, positions = list.items.data(),
+                             keys = keys.data()] __device__(Index j) {
+    keys[j] = static_cast<Key>(text.window(positions[j], depth) >> unused) | Key{1};
+  };
+  for_each_item<Index>(list.members, write_window, stream);
+  sort_and_place(list, keys, static_cast<Key>(~Key{0}), suffix_array, stream);
+  depth += 8 * sizeof(Key) - 1;
 }
 
 template <Position Index>
@@ -211,6 +235,7 @@ SORTIE_FOR_KEYS_AND_POSITIONS(sort_groups);
 SORTIE_FOR_KEYS_AND_POSITIONS(sort_by_key);
 SORTIE_FOR_KEYS_AND_POSITIONS(first_groups);
 SORTIE_FOR_KEYS_AND_POSITIONS(compare_windows);
+SORTIE_FOR_KEYS_AND_POSITIONS(compare_codes);
 SORTIE_FOR_BOTH_POSITIONS(refine_samples);
 SORTIE_FOR_BOTH_POSITIONS(refine_scratch);
 

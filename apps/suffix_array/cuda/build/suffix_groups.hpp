@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "apps/suffix_array/cuda/text/coded_text.hpp"
 #include "apps/suffix_array/cuda/text/pack.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/suffix_array.hpp"
@@ -98,8 +99,9 @@ template <class Key, Position Index>
 /// this costs no more than its launches.
 inline constexpr std::uint64_t least_run_members = 4096;
 
-/// Suffixes in runs longer than the first sort compares, sorted by the lengths of their runs; see
-/// runs.cu. The remaining groups have one letter, one length and one side, and their members
+/// Suffixes in runs of one letter, or of a short period, longer than the first sort compares, sorted
+/// by the lengths of their runs; see runs.cu. The remaining groups have one letter, one length and
+/// one side, and their members
 /// differ only after their runs: they sort as the last suffixes of their runs do, which the rounds
 /// sort. So rounds never read the letters of a long run.
 template <Position Index>
@@ -122,8 +124,7 @@ struct LongRuns {
 /// r / 2 + 12 u or 36 u bytes; for a letter of which the first sort compares d, u is at most
 /// n / (d + 1). The result takes 15.25 bytes for each suffix that is not alone.
 template <class Key, Position Index>
-[[nodiscard]] LongRuns<Index> sort_long_runs(const PrefixCode& code, const SymbolStream& text,
-                                             DeviceBuffer<Key>& keys,
+[[nodiscard]] LongRuns<Index> sort_long_runs(const SymbolStream& text, DeviceBuffer<Key>& keys,
                                              DeviceBuffer<Index>& suffix_array,
                                              std::uint64_t budget, std::uint64_t held,
                                              cudaStream_t stream);
@@ -136,6 +137,12 @@ template <class Key, Position Index>
 template <class Key, Position Index>
 void compare_windows(const SymbolStream& text, std::uint64_t& depth, SuffixGroups<Index>& list,
                      DeviceBuffer<Index>& suffix_array, cudaStream_t stream);
+
+/// The same by the codes of a text: the next 63 bits of each suffix, or 31.
+/// \param depth  bits compared so far, at least ContextCode::longest; increased
+template <class Key, Position Index>
+void compare_codes(const CodedText& text, std::uint64_t& depth, SuffixGroups<Index>& list,
+                   DeviceBuffer<Index>& suffix_array, cudaStream_t stream);
 
 /// Splits groups that are sorted by keys, writes the new rank of each item, and keeps the items
 /// whose group has other members. Waits for the stream.

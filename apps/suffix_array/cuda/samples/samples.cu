@@ -38,20 +38,26 @@ struct Sampling {
   static_assert(most_context <= most_window);
 
   SymbolStream text;
-  int depth;   ///< symbols compared since the first sort, or most_context of them
-  int hashed;  ///< symbols that a hash covers, 2..depth
+  int depth;          ///< symbols compared since the first sort, or most_context of them
+  int hashed;         ///< symbols that a hash covers, 1..depth; fewer in suffixes of few symbols
+  CodedText coded{};  ///< null if symbols were compared
+  std::uint64_t coded_bits = 0;  ///< compared, of codes
 
-  /// The number of positions from which the suffix at `position`, a member of a group, chooses.
-  [[nodiscard]] __host__ __device__ int window(std::uint64_t position) const {
-    const int context = text.first_depth(position) + depth;
-    return (context < most_context ? context : most_context) - hashed;
+  /// The symbols in which the members of the group of the suffix at `position` agree, at least 2.
+  [[nodiscard]] __host__ __device__ int context(std::uint64_t position) const {
+    if (coded.words != nullptr) return coded.whole_symbols(position, coded_bits, most_context);
+    const int compared = text.first_depth(position) + depth;
+    return compared < most_context ? compared : most_context;
   }
 
   /// The sample of p and that of p + 1.
   template <class Index>
   __device__ void samples(Index position, Index& own, Index& next) const {
-    const int window = this->window(position);
-    const int hashed_bits = hashed * text.bits;
+    const int context = this->context(position);
+    const int used = hashed < context ? hashed : context - 1;
+    // The number of positions from which the suffix chooses.
+    const int window = context - used;
+    const int hashed_bits = used * text.bits;
     // The number of positions that have all their symbols within 64 bits read at once.
     const int served = (64 - hashed_bits) / text.bits + 1;
     std::uint32_t first = 0;
@@ -104,6 +110,11 @@ Sampling plan_sampling(const SymbolStream& text, std::uint64_t depth) {
   const int hashed =
       std::min(std::max(context / 3, least_hashed), Sampling::most_hashed_bits / text.bits);
   return {text, compared, std::min(hashed, compared)};
+}
+
+/// The same where `bits` bits of codes were compared.
+Sampling plan_sampling(const SymbolStream& text, const CodedText& coded, std::uint64_t bits) {
+  return {text, 0, Sampling::most_hashed_bits / text.bits, coded, bits};
 }
 
 /// The slots that are in groups: of suffixes outside and inside long runs.
@@ -181,9 +192,10 @@ SuffixGroups<Index> joined(SuffixGroups<Index> first, SuffixGroups<Index> second
 template <class Index>
 class Finish {
  public:
-  Finish(const Sampling& sampling, LongRuns<Index> runs, SuffixGroups<Index> list,
-         DeviceBuffer<Index>& suffix_array, cudaStream_t stream)
+  Finish(const Sampling& sampling, CodedTextBuffer coded, LongRuns<Index> runs,
+         SuffixGroups<Index> list, DeviceBuffer<Index>& suffix_array, cudaStream_t stream)
       : sampling_(sampling),
+        coded_(std::move(coded)),
         suffix_array_(suffix_array),
         stream_(stream),
         suffixes_(list.members),
@@ -221,22 +233,23 @@ class Finish {
   /// \param free_list  rank_samples() frees the list of members and restores it afterwards
   [[nodiscard]] std::uint64_t bytes(bool free_list) const {
     constexpr std::uint64_t entry = sizeof(Index);
-    constexpr std::uint64_t list_entry = SuffixGroups<Index>::bytes_a_member;
-    const bool has_runs = suffixes_ != members_;
-    // Sets: samples and selected samples; members and heads of each part.
-    const std::uint64_t sets = samples_.bytes() * (has_runs ? 6 : 4);
-    const std::uint64_t in_groups = std::min(count_, members_);
-    const std::uint64_t always = sets + members_ * entry;  // sets and targets
-    const std::uint64_t list = members_ * list_entry;
-    // Ranks and two arrays of steps; the list of samples, its successor and keys.
-    const std::uint64_t rounds = 3 * count_ * entry + in_groups * (2 * list_entry + entry);
     // The ranks of targets are the keys of the last sort, which needs alternates of keys and items,
     // and scratch.
     const std::uint64_t last_sort = count_ * entry + members_ * (2 * entry + 1);
-    return always + std::max(rounds + (free_list ? 0 : list), list + last_sort);
+    return std::max(bytes_of_rounds(free_list), bytes_of_sets() + list_bytes() + last_sort);
+  }
+  /// The same of the rounds alone.
+  [[nodiscard]] std::uint64_t bytes_of_rounds(bool free_list) const {
+    constexpr std::uint64_t entry = sizeof(Index);
+    const std::uint64_t in_groups = std::min(count_, members_);
+    // Ranks and two arrays of steps; the list of samples, its successor and keys.
+    const std::uint64_t rounds =
+        3 * count_ * entry + in_groups * (2 * SuffixGroups<Index>::bytes_a_member + entry);
+    return bytes_of_sets() + rounds + (free_list ? 0 : list_bytes());
   }
 
-  std::uint64_t rank_samples(bool free_list) {
+  /// \param spare  bytes that the rounds may take besides bytes_of_rounds()
+  std::uint64_t rank_samples(bool free_list, std::uint64_t spare) {
     GroupSlots<Index> suffixes(list_, 0, suffixes_, suffix_array_.size(), free_list, stream_);
     GroupSlots<Index> runs(list_, suffixes_, members_, suffix_array_.size(), true, stream_);
     if (free_list) list_ = {};
@@ -244,9 +257,11 @@ class Finish {
     {
       DeviceBuffer<Index> keys;
       list = select({suffixes.view(), runs.view()}, keys);
+      coded_ = {};
       if (list.members != 0) refine_samples(list, keys, ranks_, stream_);
     }
-    const std::uint64_t rounds = double_steps(std::move(list), ranks_, std::move(steps_), stream_);
+    const std::uint64_t rounds =
+        double_steps(std::move(list), ranks_, std::move(steps_), spare, stream_);
     if (free_list) {
       list_ = {members_, stream_};
       const auto restore = [&](GroupSlots<Index>& sets, std::uint64_t member, std::uint64_t group) {
@@ -340,7 +355,17 @@ class Finish {
   }
 
  private:
+  [[nodiscard]] std::uint64_t list_bytes() const {
+    return members_ * SuffixGroups<Index>::bytes_a_member;
+  }
+  /// Samples and selected samples; members and heads of each part; targets.
+  [[nodiscard]] std::uint64_t bytes_of_sets() const {
+    const bool has_runs = suffixes_ != members_;
+    return samples_.bytes() * (has_runs ? 6 : 4) + members_ * sizeof(Index);
+  }
+
   Sampling sampling_;
+  CodedTextBuffer coded_;  ///< for select() and before
   DeviceBuffer<Index>& suffix_array_;
   cudaStream_t stream_;
   std::uint64_t suffixes_;  ///< members outside long runs; they come first
@@ -361,14 +386,18 @@ template <Position Index>
 std::uint64_t finish_by_samples(const SymbolStream& text, LongRuns<Index> runs,
                                 SuffixGroups<Index> list, std::uint64_t depth,
                                 DeviceBuffer<Index>& suffix_array, std::uint64_t budget,
-                                std::uint64_t held, cudaStream_t stream) {
-  Finish<Index> finish(plan_sampling(text, depth), std::move(runs), std::move(list), suffix_array,
+                                std::uint64_t held, cudaStream_t stream, CodedTextBuffer coded) {
+  const Sampling sampling = coded.words.size() != 0 ? plan_sampling(text, coded.view(), depth)
+                                                    : plan_sampling(text, depth);
+  Finish<Index> finish(sampling, std::move(coded), std::move(runs), std::move(list), suffix_array,
                        stream);
   finish.choose();
   const std::uint64_t aim = std::min(budget, suffix_array.size() * most_bytes_a_symbol<Index>);
   const bool free_list = held + finish.bytes(false) > aim;
   if (free_list) require(budget, "the rounds of samples", held + finish.bytes(true));
-  const std::uint64_t rounds = finish.rank_samples(free_list);
+  const std::uint64_t rounds_end = held + finish.bytes_of_rounds(free_list);
+  const std::uint64_t rounds =
+      finish.rank_samples(free_list, aim > rounds_end ? aim - rounds_end : 0);
   finish.place();
   return rounds;
 }

@@ -26,6 +26,9 @@ namespace sortie::suffix_array::cuda {
 /// \param suffix_array  every suffix once; groups in their slots
 /// \param budget        bytes of device memory that may be held in total
 /// \param held          of these, bytes held besides `runs` and `list`
+/// \param coded         of a text that was compared by codes: the members of each group agree in
+///                      `depth` bits of these, at least 3 ContextCode::longest. Freed before the
+///                      rounds.
 /// \return rounds of the samples
 /// Waits for the stream three times, and for the rounds.
 ///
@@ -38,7 +41,8 @@ template <Position Index>
 std::uint64_t finish_by_samples(const SymbolStream& text, LongRuns<Index> runs,
                                 SuffixGroups<Index> list, std::uint64_t depth,
                                 DeviceBuffer<Index>& suffix_array, std::uint64_t budget,
-                                std::uint64_t held, cudaStream_t stream);
+                                std::uint64_t held, cudaStream_t stream,
+                                CodedTextBuffer coded = {});
 
 /// Prefix doubling over samples, with steps from sample to sample in place of symbols: round i
 /// sorts by the rank of the sample 2^i steps ahead.
@@ -47,12 +51,14 @@ std::uint64_t finish_by_samples(const SymbolStream& text, LongRuns<Index> runs,
 /// \param ranks  of all samples, by number: those of `list` have the first slot of their group; on
 ///               return, all are distinct
 /// \param steps  by number: the next sample; for samples in no group, any valid number
+/// \param spare  bytes that may be held besides those below; with enough of them, lists that stay long
+///               are ranked by fewer samples
 /// \return number of rounds
 /// Waits for the stream once a round, every third round where groups are small. Complexity:
 /// O(u log r) for u samples in groups, and repeats of r steps. Memory for s samples: a second array
 /// of steps, 4 s bytes; keys 4 u and the memory of a refinement or a sort of the groups.
 template <Position Index>
 std::uint64_t double_steps(SuffixGroups<Index> list, DeviceBuffer<Index>& ranks,
-                           DeviceBuffer<Index> steps, cudaStream_t stream);
+                           DeviceBuffer<Index> steps, std::uint64_t spare, cudaStream_t stream);
 
 }  // namespace sortie::suffix_array::cuda

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "apps/suffix_array/cuda/text/coded_text.cuh"
+#include "tests/suffix_array/texts.hpp"
+
+namespace sortie::suffix_array::cuda {
+namespace {
+
+/// The code of a text, made on the host by the functions that kernels call.
+struct HostCode {
+  explicit HostCode(const test::NamedText& text) : separator_bits(text.symbols.size() / 32 + 1) {
+    for (const std::uint64_t i : text.separators) separator_bits[i / 32] |= 1U << (i % 32);
+    const TextReader reader{text.symbols.data(), separator_bits.data(), text.symbols.size()};
+    std::vector<std::uint32_t> pairs(std::size_t{256} * 256);
+    std::array<bool, 256> occurs{};
+    for (std::uint64_t i = 0; i < reader.size; ++i) {
+      if (reader.is_letter(i)) occurs[text.symbols[i]] = true;
+      if (reader.is_letter(i) && reader.is_letter(i + 1))
+        ++pairs[256 * text.symbols[i] + text.symbols[i + 1]];
+    }
+    for (std::size_t byte = 0; byte < 256; ++byte) {
+      if (occurs[byte]) letters[byte] = ++sigma;
+    }
+    plan = plan_context_code(letters, pairs);
+    const auto number_bits =
+        static_cast<int>(std::bit_width(static_cast<std::uint64_t>(text.separators.size())));
+    code = {reader, letters.data(), plan.entries.data(), plan.symbols, number_bits};
+    const std::uint64_t blocks = reader.size / CodedText::block_symbols + 2;
+    std::vector<std::uint64_t> bits(blocks);
+    std::vector<std::uint64_t> ends(blocks);
+    for (std::uint64_t j = 0; j < blocks; ++j) CountCodeBits{code, bits.data(), ends.data()}(j);
+    std::partial_sum(bits.begin(), bits.end(), bits.begin());
+    std::partial_sum(ends.begin(), ends.end(), ends.begin());
+    words.resize((CodedText::first_bit + bits.back()) / 64 + 4);
+    begins.resize(blocks);
+    symbols.resize(blocks * CodedText::block_symbols);
+    for (std::uint64_t j = 0; j < blocks; ++j) {
+      WriteCodes{code, words.data(), bits.data(), ends.data(), begins.data(), symbols.data()}(j);
+    }
+    view = {words.data(), begins.data(), symbols.data()};
+  }
+
+  std::vector<std::uint32_t> separator_bits;
+  std::array<std::uint16_t, 256> letters{};
+  std::uint16_t sigma = 0;
+  ContextCode plan;
+  TextCode code{};
+  std::vector<std::uint64_t> words;
+  std::vector<std::uint64_t> begins;
+  std::vector<std::uint16_t> symbols;
+  CodedText view{};
+};
+
+std::vector<test::NamedText> texts() {
+  std::vector<test::NamedText> all = test::tricky_texts();
+  std::erase_if(all, [](const auto& text) {
+    return text.symbols.size() == text.separators.size() || text.symbols.size() > 3000;
+  });
+  // Letters of all frequencies, records of all lengths.
+  std::string skewed = test::random_letters(2000, 250, 1, 3);
+  for (std::size_t i = 0; i < skewed.size(); ++i) {
+    if (i % 7 != 0) skewed[i] = "the "[i % 4];
+  }
+  all.push_back(test::single("skewed", skewed));
+  all.push_back(test::joined("skewed records", {skewed.substr(0, 5), "", skewed.substr(900, 70), "",
+                                                "", skewed.substr(30), skewed.substr(30), "t"}));
+  return all;
+}
+
+TEST(ContextCode, IsFreeOfPrefixesAndAscends) {
+  for (const test::NamedText& text : texts()) {
+    const HostCode host(text);
+    for (std::uint32_t context = 0; context < host.plan.symbols; ++context) {
+      std::uint64_t end = 0;  // of the interval of the code before, in units of 2^-32
+      for (std::uint32_t symbol = 0; symbol < host.plan.symbols; ++symbol) {
+        const ContextCode::Entry entry = host.code.entry(context, symbol);
+        const int length = ContextCode::length(entry);
+        ASSERT_LE(length, ContextCode::longest);
+        ASSERT_EQ(std::uint64_t{ContextCode::bits(entry)} << (32 - length), end) << text.name;
+        end += std::uint64_t{1} << (32 - length);
+      }
+      ASSERT_EQ(end, std::uint64_t{1} << 32) << text.name;
+    }
+  }
+}
+
+TEST(CodedText, SortsSuffixesByTheirBits) {
+  for (const test::NamedText& text : texts()) {
+    SCOPED_TRACE(text.name);
+    const HostCode host(text);
+    const std::uint64_t size = text.symbols.size();
+    std::vector<std::uint64_t> keys(size);
+    std::vector<std::uint32_t> order(size);
+    constexpr int bits = 40;
+    for (std::uint32_t i = 0; i < size; ++i) {
+      WriteCodedKey<std::uint64_t, std::uint32_t>{host.code, host.view, bits, keys.data(),
+                                                  order.data()}(i);
+      ASSERT_EQ(keys[i] % 2, 0U);
+      ASSERT_LT(keys[i] >> (bits - 1), 2U);
+    }
+    std::sort(order.begin(), order.end(), [&](std::uint32_t left, std::uint32_t right) {
+      if (left == right) return false;
+      if (keys[left] != keys[right]) return keys[left] < keys[right];
+      for (std::uint64_t depth = bits - 1;; depth += 64) {
+        const std::uint64_t a = host.view.window(left, depth);
+        const std::uint64_t b = host.view.window(right, depth);
+        if (a != b) return a < b;
+      }
+    });
+    EXPECT_EQ(order, test::reference<std::uint32_t>(text.view()));
+  }
+}
+
+TEST(CodedText, CountsWholeSymbols) {
+  for (const test::NamedText& text : texts()) {
+    SCOPED_TRACE(text.name);
+    const HostCode host(text);
+    for (std::uint64_t i = 0; i < text.symbols.size(); ++i) {
+      if (!host.code.text.is_letter(i)) continue;
+      for (const std::uint64_t depth : {20, 39, 126}) {
+        std::uint64_t used = 0;
+        int expected = 0;
+        std::uint32_t context = 0;
+        for (std::uint64_t at = i; expected < 64 && host.code.text.is_letter(at); ++at) {
+          const std::uint32_t symbol = host.code.symbol(at);
+          used += static_cast<std::uint64_t>(ContextCode::length(host.code.entry(context, symbol)));
+          if (used > depth) break;
+          ++expected;
+          context = symbol;
+        }
+        if (used <= depth && expected < 64) continue;  // an end is among the bits
+        ASSERT_EQ(host.view.whole_symbols(i, depth, 64), expected) << i;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sortie::suffix_array::cuda
