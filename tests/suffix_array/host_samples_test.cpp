@@ -160,7 +160,8 @@ TYPED_TEST(HostSamples, MapKnowsTheSampleOfEveryMember) {
       }
       SampleMap<TypeParam> map(sampling, members, size);
       BitSet samples(size + 1);
-      map.find(samples);
+      map.find();
+      map.finish(samples);
       ASSERT_TRUE(map.is_known());
       std::vector<std::uint64_t> sample_of(size);
       sampling.for_each(0, size - limit, [&](std::uint64_t position, std::uint64_t sample) {
@@ -200,7 +201,8 @@ TYPED_TEST(HostSamples, GroupsAreSortedByRanks) {
   members.set_range(0, last);
   SampleMap<TypeParam> map(sampling, members, size);
   BitSet samples(size + 1);
-  map.find(samples);
+  map.find();
+  map.finish(samples);
   // Some rank of any sample, all different.
   map.replace([](TypeParam sample) { return static_cast<TypeParam>(sample * 40503U % 131072U); });
 
