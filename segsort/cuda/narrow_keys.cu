@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(element_threads)
   }
 }
 
-/// Writes the keys of the words that the sort has written.
+/// Writes the keys of the words that the sort has written. Each thread handles keys_of_thread words.
 template <class Narrow>
 __global__ void __launch_bounds__(element_threads)
     narrow_kernel(const std::uint32_t* sorted, Narrow* keys, std::uint64_t n,

@@ -83,6 +83,8 @@ __device__ __forceinline__ Word word_of(const BitRangeCodec<Word>& codec, Word k
 /// Counts all digits of all keys, clears the table of statuses, and decides, in the block that ends
 /// last, which passes are necessary.
 ///
+///   block           tiles of count_threads * count_items keys, a grid apart; thread t holds keys
+///                   r count_threads + t of a tile
 ///   shared memory   counters of each digit of each pass, two copies, for even and odd lanes
 template <class Word>
 __global__ void __launch_bounds__(count_threads)
@@ -149,7 +151,8 @@ __global__ void __launch_bounds__(count_threads)
   if (thread == 0) passes->count = max(necessary, 1u);
 }
 
-/// Tables of masks of a warp, used in turn: a table is cleared while the next one is read.
+/// Tables of a warp that hold, for each digit, the mask of the lanes whose items have it. Register r
+/// uses table r % mask_tables, so that a table can be cleared while the next one is filled.
 inline constexpr int mask_tables = 3;
 
 /// Shared memory of a block of a pass.
@@ -401,6 +404,9 @@ __device__ __noinline__ void move_tile(int length) {
 }
 
 /// A portion of a pass, if there are so many passes. The last one writes to the output.
+///
+///   block            takes one tile after the other; move_tile() says which items a thread holds
+///   shared memory    PassShared; starts_of_digits[d] is read by thread d
 template <class Word, int ValueBytes>
 __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
                                   radix_shape<Word, ValueBytes>.resident_blocks)
