@@ -52,6 +52,7 @@
 #include <utility>
 
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
+#include "apps/suffix_array/cuda/samples/minimizers.hpp"
 #include "apps/suffix_array/cuda/samples/samples.hpp"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "apps/suffix_array/cuda/text/pack.hpp"
@@ -97,13 +98,14 @@ class Construction {
 
   void sort_by_first_symbols() {
     WaitingPhase packing(context_, "pack");
-    const MarkedText text = mark_separators(text_, context_.stream);
+    marked_ = mark_separators(text_, context_.stream);
+    const TextReader text = marked_;
     const bool is_short = size_ <= longest_with_short_keys;
     const PrefixCode letters = plan_first_sort(text, is_short ? 32 : 40, context_.stream);
     const int number_bits = std::bit_width(text_.separators.size());
     if (letters.sigma >= least_letters_of_codes && number_bits <= most_number_bits) {
       const ContextCode code = plan_context_code(text, letters, context_.stream);
-      if (bytes_of_coded_sort(code) <= aim() && code.share_of_runs <= most_runs_of_codes) {
+      if (bytes_of_coded_sort(code, letters) <= aim() && code.share_of_runs <= most_runs_of_codes) {
         return sort_by_codes(text, letters, code, packing);
       }
     }
@@ -138,14 +140,15 @@ class Construction {
     std::uint64_t sample_rounds = 0;
     if (list_.members + runs_.groups.members != 0) {
       const std::uint64_t held = bytes_held();
-      sample_rounds =
-          finish_by_samples(packed_.stream, std::move(runs_), std::move(list_), depth_,
-                            suffix_array_, budget_, held, context_.stream, std::move(coded_));
+      sample_rounds = finish_by_samples(packed_.stream, std::move(runs_), std::move(list_), depth_,
+                                        suffix_array_, budget_, held, coded_, minimizers_.choice,
+                                        size_, context_.stream);
       list_ = {};
       runs_ = {};
       report_progress();
     }
     phase.stop();
+    if (minimizers_.count != 0) sort_all();
     if (context_.report != nullptr) {
       context_.report->set("rounds", text_rounds + sample_rounds);
       context_.report->set("sample_rounds", sample_rounds);
@@ -156,7 +159,7 @@ class Construction {
  private:
   /// \tparam Key  type of the keys
   template <class Key>
-  void sort_by_prefixes(const MarkedText& text, const PrefixCode& code, WaitingPhase& packing) {
+  void sort_by_prefixes(const TextReader& text, const PrefixCode& code, WaitingPhase& packing) {
     const cudaStream_t stream = context_.stream;
     DeviceBuffer<Key> keys(size_, stream);
     suffix_array_ = {size_, stream};
@@ -170,32 +173,51 @@ class Construction {
     group(keys);
   }
 
-  void sort_by_codes(const MarkedText& text, const PrefixCode& letters, const ContextCode& code,
+  void sort_by_codes(const TextReader& text, const PrefixCode& letters, const ContextCode& code,
                      WaitingPhase& packing) {
     const cudaStream_t stream = context_.stream;
     coded_ = code_text(text, text_.separators.size(), letters, code, stream);
-    DeviceBuffer<std::uint64_t> keys(size_, stream);
-    suffix_array_ = {size_, stream};
-    write_coded_keys(text, coded_, coded_key_bits, keys.data(), suffix_array_.data(), stream);
-    packing.stop();
-    sort(keys, coded_key_bits);
-    WaitingPhase grouping(context_, "groups", size_ * (sizeof(std::uint64_t) + sizeof(Index)));
-    group(keys);
-    keys.reset();
     packed_ = pack_text(text, letters, stream);
+    packing.stop();
+    WaitingPhase choosing(context_, "minimizers");
+    minimizers_ =
+        choose_minimizers<Index>(text, packed_.stream, coded_, aim(), bytes_held(), stream);
+    const std::uint64_t count = minimizers_.count != 0 ? minimizers_.count : size_;
+    DeviceBuffer<std::uint64_t> keys(count, stream);
+    suffix_array_ = {count, stream};
+    if (minimizers_.count != 0) {
+      write_minimizer_keys(text, coded_, minimizers_, coded_key_bits, keys.data(),
+                           suffix_array_.data(), stream);
+    } else {
+      write_coded_keys(text, coded_, coded_key_bits, keys.data(), suffix_array_.data(), stream);
+    }
+    choosing.stop();
+    sort(keys, coded_key_bits);
+    WaitingPhase grouping(context_, "groups", count * (sizeof(std::uint64_t) + sizeof(Index)));
+    group(keys);
     depth_ = coded_key_bits - 1;
+  }
+
+  /// From the order of the minimizers that of all suffixes.
+  void sort_all() {
+    packed_ = {};
+    const WaitingPhase phase(context_, "sort all",
+                             17 * size_ * (sizeof(std::uint64_t) + sizeof(Index)));
+    suffix_array_ = sort_by_minimizers(TextReader(marked_), coded_, minimizers_,
+                                       std::move(suffix_array_), context_.stream);
   }
 
   template <class Key>
   void sort(DeviceBuffer<Key>& keys, int bits) {
     const std::uint64_t passes = (static_cast<std::uint64_t>(bits) + 7) / 8;
-    const WaitingPhase phase(context_, "sort", 2 * passes * size_ * (sizeof(Key) + sizeof(Index)));
+    const WaitingPhase phase(context_, "sort",
+                             2 * passes * keys.size() * (sizeof(Key) + sizeof(Index)));
     sort_by_key(keys, suffix_array_, bits, context_.stream);
   }
 
   template <class Key>
   void group(const DeviceBuffer<Key>& keys) {
-    list_ = first_groups(keys, suffix_array_, size_ - runs_.groups.members, context_.stream);
+    list_ = first_groups(keys, suffix_array_, keys.size() - runs_.groups.members, context_.stream);
     if (context_.report != nullptr) {
       context_.report->set("unresolved_after_first_sort", list_.members + runs_.groups.members);
     }
@@ -208,8 +230,10 @@ class Construction {
   }
 
   /// Bytes of the first sort by codes, which the lists of groups do not exceed.
-  [[nodiscard]] std::uint64_t bytes_of_coded_sort(const ContextCode& code) const {
-    const auto sixteenths = static_cast<std::uint64_t>(2 * code.bits_a_letter) + 4;
+  [[nodiscard]] std::uint64_t bytes_of_coded_sort(const ContextCode& code,
+                                                  const PrefixCode& letters) const {
+    const auto sixteenths = static_cast<std::uint64_t>(2 * code.bits_a_letter) + 4 +
+                            2 * static_cast<std::uint64_t>(symbol_bits(letters) + 1);
     return size_ * (2 * (sizeof(std::uint64_t) + sizeof(Index)) + 2) + size_ / 16 * sixteenths;
   }
 
@@ -234,7 +258,7 @@ class Construction {
   /// Bytes held apart from the lists of suffixes.
   [[nodiscard]] std::uint64_t bytes_held() const {
     return suffix_array_.bytes() + packed_.words.bytes() + packed_.rare.bytes() +
-           packed_.rare_blocks.bytes() + coded_.bytes() +
+           packed_.rare_blocks.bytes() + coded_.bytes() + minimizers_.bytes() +
            runs_.groups.members * (SuffixGroups<Index>::bytes_a_member + sizeof(Index));
   }
 
@@ -243,8 +267,10 @@ class Construction {
   const std::uint64_t size_ = text_.symbols.size();
   const std::uint64_t budget_ = device_memory_budget(context_);
   PackedText packed_;
+  MarkedText marked_{};
   CodedTextBuffer coded_;
-  DeviceBuffer<Index> suffix_array_;
+  Minimizers<Index> minimizers_;
+  DeviceBuffer<Index> suffix_array_;  ///< of the minimizers, if these are used, until sort_all()
   LongRuns<Index> runs_;
   SuffixGroups<Index> list_;
   /// Symbols compared since the first sort, or bits of codes compared in all.

@@ -6,6 +6,7 @@
 
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
 #include "apps/suffix_array/cuda/samples/group_slots.cuh"
+#include "apps/suffix_array/cuda/samples/sampling.cuh"
 #include "apps/suffix_array/cuda/scan.cuh"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
@@ -14,108 +15,6 @@
 
 namespace sortie::suffix_array::cuda {
 namespace {
-
-/// Chooses a sample for every suffix of a group, as host/samples/sampling.hpp does and explains, with
-/// another hash and another window: of `hashed` symbols among p .. p + window - 1. For DNA the window
-/// is 17 positions after one round of 32-bit keys (11 % of all positions are samples), 26 after one
-/// round of 64-bit keys (7 %) and 54 after three of these (4 %).
-///
-/// The members of a group agree in SymbolStream::first_depth() symbols and `depth` more. The window
-/// of p ends `hashed` symbols before the end of these, or of most_context symbols if that is less.
-/// As `hashed` is at most `depth`, the window contains at least the symbols that the first sort has
-/// compared: so a sample never lies within a long run, unless the suffix itself does.
-struct Sampling {
-  /// Most bits of a hash's input, so that a hash takes one multiplication.
-  static constexpr int most_hashed_bits = 32;
-  /// Distances are the lowest bits of a word whose highest bits are the hash: the least word is the
-  /// first position of the least hash.
-  static constexpr int distance_bits = 8;
-  static constexpr int most_window = (1 << distance_bits) - 1;
-
-  /// Most symbols that the choice of a sample depends on. More would make fewer samples, but each
-  /// suffix has to read all of them.
-  static constexpr int most_context = 64;
-  static_assert(most_context <= most_window);
-
-  SymbolStream text;
-  int depth;          ///< symbols compared since the first sort, or most_context of them
-  int hashed;         ///< symbols that a hash covers, 1..depth; fewer in suffixes of few symbols
-  CodedText coded{};  ///< null if symbols were compared
-  std::uint64_t coded_bits = 0;  ///< compared, of codes
-
-  /// The symbols in which the members of the group of the suffix at `position` agree, at least 2.
-  [[nodiscard]] __host__ __device__ int context(std::uint64_t position) const {
-    if (coded.words != nullptr) return coded.whole_symbols(position, coded_bits, most_context);
-    const int compared = text.first_depth(position) + depth;
-    return compared < most_context ? compared : most_context;
-  }
-
-  /// The sample of p and that of p + 1.
-  template <class Index>
-  __device__ void samples(Index position, Index& own, Index& next) const {
-    const int context = this->context(position);
-    const int used = hashed < context ? hashed : context - 1;
-    // The number of positions from which the suffix chooses.
-    const int window = context - used;
-    const int hashed_bits = used * text.bits;
-    // The number of positions that have all their symbols within 64 bits read at once.
-    const int served = (64 - hashed_bits) / text.bits + 1;
-    std::uint32_t first = 0;
-    std::uint32_t inner = ~0U;  // least choice among the positions in both windows
-    std::uint32_t last = 0;
-    for (int begin = 0; begin <= window; begin += served) {
-      std::uint64_t ahead = text.bits_from(std::uint64_t{position} + static_cast<unsigned>(begin));
-      const int end = begin + served <= window ? begin + served : window + 1;
-      for (int i = begin; i < end; ++i) {
-        const std::uint32_t choice =
-            (hash_of(static_cast<std::uint32_t>(ahead >> 32), hashed_bits) &
-             ~static_cast<std::uint32_t>(most_window)) |
-            static_cast<std::uint32_t>(i);
-        ahead <<= text.bits;
-        if (i == 0) {
-          first = choice;
-        } else if (i == window) {
-          last = choice;
-        } else {
-          inner = choice < inner ? choice : inner;
-        }
-      }
-    }
-    constexpr auto distance = static_cast<std::uint32_t>(most_window);
-    own = position + ((first < inner ? first : inner) & distance);
-    next = position + ((last < inner ? last : inner) & distance);
-  }
-
- private:
-  /// The hash of the highest `hashed_bits` bits of `ahead`.
-  __device__ std::uint32_t hash_of(std::uint32_t ahead, int hashed_bits) const {
-    const bool repeated = (ahead ^ ahead << text.bits) >> (32 - text.bits) == 0;
-    const std::uint32_t symbols = ahead >> (32 - hashed_bits);
-    // Multiplicative hashing by 2^32 / golden ratio; the fold mixes the highest bits, which depend
-    // on all symbols, into the others.
-    const std::uint32_t product = (symbols + 1) * 0x9e3779b9U;
-    const std::uint32_t hash = (product ^ product >> 15) * 0x85ebca6bU;
-    return repeated ? ~0U : hash >> 1;
-  }
-};
-
-/// Fewest symbols whose hash separates samples well enough. Fewer than the symbols of any
-/// text-round window.
-constexpr int least_hashed = 3;
-
-Sampling plan_sampling(const SymbolStream& text, std::uint64_t depth) {
-  const int compared = static_cast<int>(std::min<std::uint64_t>(depth, Sampling::most_context));
-  const int context = std::min(text.first_symbols + compared, Sampling::most_context);
-  // A third of the context is hashed; the rest is the window.
-  const int hashed =
-      std::min(std::max(context / 3, least_hashed), Sampling::most_hashed_bits / text.bits);
-  return {text, compared, std::min(hashed, compared)};
-}
-
-/// The same where `bits` bits of codes were compared.
-Sampling plan_sampling(const SymbolStream& text, const CodedText& coded, std::uint64_t bits) {
-  return {text, 0, Sampling::most_hashed_bits / text.bits, coded, bits};
-}
 
 /// The slots that are in groups: of suffixes outside and inside long runs.
 template <class Index>
@@ -192,10 +91,11 @@ SuffixGroups<Index> joined(SuffixGroups<Index> first, SuffixGroups<Index> second
 template <class Index>
 class Finish {
  public:
-  Finish(const Sampling& sampling, CodedTextBuffer coded, LongRuns<Index> runs,
-         SuffixGroups<Index> list, DeviceBuffer<Index>& suffix_array, cudaStream_t stream)
+  Finish(const Sampling& sampling, CodedTextBuffer& coded, LongRuns<Index> runs,
+         SuffixGroups<Index> list, DeviceBuffer<Index>& suffix_array, std::uint64_t size,
+         cudaStream_t stream)
       : sampling_(sampling),
-        coded_(std::move(coded)),
+        coded_(coded),
         suffix_array_(suffix_array),
         stream_(stream),
         suffixes_(list.members),
@@ -204,7 +104,7 @@ class Finish {
         groups_(list.groups + runs.groups.groups),
         list_(joined(std::move(list), std::move(runs.groups), stream)),
         targets_(members_, stream),
-        samples_(suffix_array.size(), stream) {
+        samples_(size, stream) {
     append(targets_, suffixes_, runs.targets, members_ - suffixes_, stream_);
   }
 
@@ -257,7 +157,7 @@ class Finish {
     {
       DeviceBuffer<Index> keys;
       list = select({suffixes.view(), runs.view()}, keys);
-      coded_ = {};
+      if (sampling_.minimizers.bits == 0) coded_ = {};
       if (list.members != 0) refine_samples(list, keys, ranks_, stream_);
     }
     const std::uint64_t rounds =
@@ -365,7 +265,7 @@ class Finish {
   }
 
   Sampling sampling_;
-  CodedTextBuffer coded_;  ///< for select() and before
+  CodedTextBuffer& coded_;  ///< for select() and before
   DeviceBuffer<Index>& suffix_array_;
   cudaStream_t stream_;
   std::uint64_t suffixes_;  ///< members outside long runs; they come first
@@ -386,13 +286,16 @@ template <Position Index>
 std::uint64_t finish_by_samples(const SymbolStream& text, LongRuns<Index> runs,
                                 SuffixGroups<Index> list, std::uint64_t depth,
                                 DeviceBuffer<Index>& suffix_array, std::uint64_t budget,
-                                std::uint64_t held, cudaStream_t stream, CodedTextBuffer coded) {
-  const Sampling sampling = coded.words.size() != 0 ? plan_sampling(text, coded.view(), depth)
-                                                    : plan_sampling(text, depth);
-  Finish<Index> finish(sampling, std::move(coded), std::move(runs), std::move(list), suffix_array,
+                                std::uint64_t held, CodedTextBuffer& coded,
+                                const MinimizerChoice& minimizers, std::uint64_t size,
+                                cudaStream_t stream) {
+  const Sampling sampling = coded.words.size() != 0
+                                ? plan_sampling(text, coded.view(), depth, minimizers)
+                                : plan_sampling(text, depth);
+  Finish<Index> finish(sampling, coded, std::move(runs), std::move(list), suffix_array, size,
                        stream);
   finish.choose();
-  const std::uint64_t aim = std::min(budget, suffix_array.size() * most_bytes_a_symbol<Index>);
+  const std::uint64_t aim = std::min(budget, size * most_bytes_a_symbol<Index>);
   const bool free_list = held + finish.bytes(false) > aim;
   if (free_list) require(budget, "the rounds of samples", held + finish.bytes(true));
   const std::uint64_t rounds_end = held + finish.bytes_of_rounds(free_list);

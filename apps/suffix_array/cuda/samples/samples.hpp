@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
+#include "apps/suffix_array/cuda/samples/minimizers.cuh"
 #include "apps/suffix_array/cuda/text/symbol_stream.cuh"
 #include "sortie/device_suffix_array.hpp"
 
@@ -28,7 +29,9 @@ namespace sortie::suffix_array::cuda {
 /// \param held          of these, bytes held besides `runs` and `list`
 /// \param coded         of a text that was compared by codes: the members of each group agree in
 ///                      `depth` bits of these, at least 3 ContextCode::longest. Freed before the
-///                      rounds.
+///                      rounds, unless minimizers are sorted.
+/// \param minimizers    of the text, if `suffix_array` holds these alone; no bits otherwise
+/// \param size          symbols of the text
 /// \return rounds of the samples
 /// Waits for the stream three times, and for the rounds.
 ///
@@ -41,8 +44,9 @@ template <Position Index>
 std::uint64_t finish_by_samples(const SymbolStream& text, LongRuns<Index> runs,
                                 SuffixGroups<Index> list, std::uint64_t depth,
                                 DeviceBuffer<Index>& suffix_array, std::uint64_t budget,
-                                std::uint64_t held, cudaStream_t stream,
-                                CodedTextBuffer coded = {});
+                                std::uint64_t held, CodedTextBuffer& coded,
+                                const MinimizerChoice& minimizers, std::uint64_t size,
+                                cudaStream_t stream);
 
 /// Prefix doubling over samples, with steps from sample to sample in place of symbols: round i
 /// sorts by the rank of the sample 2^i steps ahead.

@@ -11,14 +11,6 @@
 #include "primitives/cuda/launch.cuh"
 
 namespace sortie::suffix_array::cuda {
-namespace {
-
-TextCode code_of(const TextReader& text, const CodedTextBuffer& coded) {
-  return {text, coded.letters.data(), coded.entries.data(), coded.alphabet, coded.number_bits};
-}
-
-}  // namespace
-
 ContextCode plan_context_code(const TextReader& text, const PrefixCode& letters,
                               cudaStream_t stream) {
   // A million pairs: the codes of a longer sample are hardly shorter.
@@ -76,9 +68,12 @@ CodedTextBuffer code_text(const TextReader& text, std::uint64_t separators,
 template <class Key, Position Index>
 void write_coded_keys(const TextReader& text, const CodedTextBuffer& coded, int bits, Key* keys,
                       Index* positions, cudaStream_t stream) {
-  for_each_item<Index>(
-      text.size,
-      WriteCodedKey<Key, Index>{code_of(text, coded), coded.view(), bits, keys, positions}, stream);
+  const auto write_key = [code = CodeOfSuffix{code_of(text, coded), coded.view()}, bits, keys,
+                          positions] __device__(Index i) {
+    keys[i] = static_cast<Key>(code.key(i, bits));
+    positions[i] = i;
+  };
+  for_each_item<Index>(text.size, write_key, stream);
 }
 
 SORTIE_FOR_KEYS_AND_POSITIONS(write_coded_keys);

@@ -31,6 +31,11 @@ struct TextCode {
   }
 };
 
+/// The codes of a text that is coded.
+inline TextCode code_of(const TextReader& text, const CodedTextBuffer& coded) {
+  return {text, coded.letters.data(), coded.entries.data(), coded.alphabet, coded.number_bits};
+}
+
 /// Item j counts the bits of block j of symbols, and the ends among these.
 struct CountCodeBits {
   TextCode code;
@@ -120,26 +125,23 @@ struct WriteCodes {
   }
 };
 
-/// Item i writes the key of the suffix at i.
-template <class Key, class Index>
-struct WriteCodedKey {
+/// The first 64 bits of the code of a suffix.
+struct CodeOfSuffix {
   TextCode code;
   CodedText coded;
-  int bits;
-  Key* keys;
-  Index* positions;
 
-  __host__ __device__ void operator()(Index i) const {
+  __host__ __device__ std::uint64_t operator()(std::uint64_t i) const {
     const std::uint32_t symbol = code.symbol(i);
     const ContextCode::Entry own = code.entry(0, symbol);
     const int length = ContextCode::length(own);
-    const std::uint64_t next = coded.begin(std::uint64_t{i} + 1);
+    const std::uint64_t next = coded.begin(i + 1);
     const std::uint64_t rest =
         coded.bits_from(symbol == 0 ? next - static_cast<std::uint64_t>(code.number_bits) : next);
-    const std::uint64_t all =
-        static_cast<std::uint64_t>(ContextCode::bits(own)) << (64 - length) | rest >> length;
-    keys[i] = static_cast<Key>(all >> (65 - bits) << 1);
-    positions[i] = i;
+    return static_cast<std::uint64_t>(ContextCode::bits(own)) << (64 - length) | rest >> length;
+  }
+  /// The first `bits` - 1 bits above a bit that is 0.
+  __host__ __device__ std::uint64_t key(std::uint64_t i, int bits) const {
+    return (*this)(i) >> (65 - bits) << 1;
   }
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -17,7 +18,7 @@ namespace sortie::suffix_array::cuda {
 /// record, 0. After each symbol, all symbols have codes that are free of prefixes and ascend with
 /// the symbol. So texts that begin behind equal symbols compare as their codes do, one after the
 /// other. Behind an end, and as first symbol of a suffix, whose context is unknown to its group,
-/// a symbol has the code of context 0, from the frequencies of the whole text.
+/// a symbol has the code of context 0, its number in as many bits as the last one needs.
 ///
 /// Source: order-preserving context codes, as alphabetic trees by weight bisection: Walker,
 /// Gotlieb (1972), in Knuth, TAOCP 3, 6.2.2.
@@ -92,7 +93,7 @@ inline ContextCode plan_context_code(const std::array<std::uint16_t, 256>& lette
     for (std::size_t b = 0; b < code.symbols; ++b) sums[b + 1] = sums[b] + count(b);
     ContextCode::Entry* const entries = &code.entries[a * code.symbols];
     if (a != 0 && sums.back() < least_pairs) {
-      std::copy_n(code.entries.begin(), code.symbols, entries);
+      std::copy_n(code.entries.begin(), code.symbols, entries);  // by the whole text
     } else {
       // No weight is 0, so that rare letters are not all at the greatest depth.
       const std::uint64_t least = sums.back() / 4096 + 1;
@@ -107,6 +108,8 @@ inline ContextCode plan_context_code(const std::array<std::uint16_t, 256>& lette
       bits += count(b) * static_cast<std::uint64_t>(ContextCode::length(entries[b]));
     }
   }
+  const auto length = static_cast<std::uint32_t>(std::bit_width(code.symbols - 1));
+  for (std::uint32_t s = 0; s < code.symbols; ++s) code.entries[s] = s << 4 | length;
   if (counted != 0) {
     code.bits_a_letter = static_cast<double>(bits) / static_cast<double>(counted);
     code.share_of_runs = static_cast<double>(equal) / static_cast<double>(counted);
