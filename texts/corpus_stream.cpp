@@ -95,15 +95,11 @@ class WorkerBlock {
   }
 
   /// Copies the block, which the caller has placed, for later passes.
-  void keep() const {
-    to_keep->bytes.reset(new (std::nothrow) char[content.size]);
-    if (to_keep->bytes != nullptr)
-      std::copy_n(content.bytes.data(), content.size, to_keep->bytes.get());
-  }
+  void keep() const { std::copy_n(content.bytes.data(), content.size, to_keep->bytes); }
   /// Takes the block of an earlier pass.
   void restore(const KeptBlock& kept, const std::string& path) {
     content.bytes.reserve(kept.size + json_padding, 0, path);
-    std::copy_n(kept.bytes.get(), kept.size, content.bytes.data());
+    std::copy_n(kept.bytes, kept.size, content.bytes.data());
     content.size = kept.size;
     content.offset = kept.offset;
     content.begins = kept.begins;
@@ -321,10 +317,10 @@ class Pass {
                if (steps_.finish) steps_.finish(worker, blocks_[worker]->parsed);
                if (blocks_[worker]->to_keep != nullptr) blocks_[worker]->keep();
              }});
-    const bool all_kept = keeps_ && std::ranges::all_of(stream_.kept, [](const KeptBlock& kept) {
-                            return kept.size == 0 || kept.bytes != nullptr;
-                          });
-    if (!stream_.has_passed && !all_kept) stream_.kept.clear();
+    if (!stream_.has_passed) {
+      if (!keeps_) stream_.kept.clear();
+      stream_.kept_content.shrink(keeps_ ? kept_bytes_ : 0);
+    }
     report_progress(stream_.context, "read corpus", content_, content_);
     timer.set_bytes(content_);
     stream_.documents = documents_;
@@ -359,7 +355,7 @@ class Pass {
   }
 
   bool take(WorkerBlock& block, std::uint64_t number) {
-    if (!stream_.kept.empty() && stream_.has_passed) {
+    if (stream_.has_kept()) {
       if (number == stream_.kept.size()) return false;
       block.file = stream_.kept[number].file;
       return true;
@@ -380,7 +376,7 @@ class Pass {
 
   void work(WorkerBlock& block, std::uint64_t number) const {
     const auto file = static_cast<std::size_t>(block.file);
-    if (!stream_.kept.empty() && stream_.has_passed) {
+    if (stream_.has_kept()) {
       block.restore(stream_.kept[number], path(file));
     } else if (!block.is_opened) {
       block.read_whole(path(file));
@@ -439,19 +435,27 @@ class Pass {
     line_ends_ += block.line_ends;
     now_.content_bytes += block.content.size;
     content_ += block.content.size;
-    checksum_->extend(block.content.view());
+    if (!stream_.has_kept()) checksum_->extend(block.content.view());
   }
 
   /// Lets the block be kept, unless blocks before could not be.
   void plan_to_keep(WorkerBlock& block) {
-    kept_bytes_ += block.content.size;
-    keeps_ = keeps_ && block.compression != Compression::none && kept_bytes_ <= stream_.most_kept;
-    if (!keeps_) return;
     const ContentBlock& content = block.content;
+    keeps_ = keeps_ && block.compression != Compression::none &&
+             kept_bytes_ + content.size <= stream_.kept_content.size();
+    if (!keeps_) return;
     block.to_keep = &stream_.kept.emplace_back();
-    *block.to_keep = {nullptr,           content.size,    content.offset, content.begins,
-                      content.is_first,  content.is_last, block.file,     block.format,
-                      block.compression, block.file_bytes};
+    *block.to_keep = {stream_.kept_content.data() + kept_bytes_,
+                      content.size,
+                      content.offset,
+                      content.begins,
+                      content.is_first,
+                      content.is_last,
+                      block.file,
+                      block.format,
+                      block.compression,
+                      block.file_bytes};
+    kept_bytes_ += content.size;
   }
 
   void start_file(const WorkerBlock& block) {
@@ -471,7 +475,7 @@ class Pass {
   void end_file() {
     now_.documents = documents_ - now_.first_document;
     now_.text_bytes = text_bytes_ - now_.first_byte;
-    now_.checksum = checksum_->value();
+    now_.checksum = stream_.has_kept() ? stream_.files[file_].checksum : checksum_->value();
     const auto token = static_cast<std::uint64_t>(stream_.options.token_bytes);
     if (now_.content_bytes % token != 0)
       throw input_error(now_.path, 0, fmt::format("{} bytes", now_.content_bytes),
@@ -573,6 +577,7 @@ void CorpusStream::State::pass(const ParsedSteps& steps) {
   if (!has_passed) {
     blocks.clear();
     kept.clear();
+    kept_content = ReservedMemory(most_kept);
   }
   Pass(*this, steps).run();
   has_passed = true;

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/reserved_memory.hpp"
 #include "sortie/corpus.hpp"
 #include "texts/content_blocks.hpp"
 
@@ -45,7 +46,7 @@ struct BlockBegin {
 
 /// A block of a compressed file that is kept for later passes.
 struct KeptBlock {
-  std::unique_ptr<char[]> bytes;
+  char* bytes = nullptr;  ///< in State::kept_content
   std::size_t size = 0;
   std::uint64_t offset = 0;
   std::shared_ptr<const DocumentBegins> begins;
@@ -81,9 +82,14 @@ struct CorpusStream::State {
   std::uint64_t limit;          ///< bytes of blocks
   std::size_t block_bytes;      ///< options.block_bytes, or less
   std::uint64_t most_kept = 0;  ///< bytes of `kept`
+  ReservedMemory kept_content;
   bool has_passed = false;
   std::vector<BlockBegin> blocks;  ///< of the first pass; later ones have the same blocks
   std::deque<KeptBlock> kept;      ///< all of them, or none
+
+  /// Whether the blocks of a pass are those that were kept, not read.
+  [[nodiscard]] bool has_kept() const { return has_passed && !kept.empty(); }
+
   std::uint64_t documents = 0;
   std::uint64_t text_bytes = 0;
 };

@@ -10,6 +10,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "apps/cli/command.hpp"
@@ -226,6 +227,15 @@ std::string state_path_of(const DedupCommand& command) {
   return "";
 }
 
+/// Removes the state of a job that found the corpus changed since its first pass. Other failures leave it,
+/// as a kill does: the same command may end after a repair, such as of a full disk.
+void remove_useless_state(const std::string& path, const CorpusStream& corpus, const Error& error) {
+  const bool has_passed = corpus.text_bytes() != 0;
+  std::error_code ignored;
+  if (error.kind() == ErrorKind::input && has_passed && !path.empty())
+    std::filesystem::remove(path, ignored);
+}
+
 void require_outputs(const Job& job, const DedupCommand& command) {
   const bool is_folder = command.files.size() > 1;
   for (const std::string* path :
@@ -318,8 +328,14 @@ void run_dedup(Job& job, const DedupCommand& given) {
   };
   CorpusStream corpus(reading, paths, command.corpus);
   CorpusDeduplication found;
-  const double seconds =
-      job.repeated("deduplication", [&] { found = find_duplicates(finding, corpus, options); });
+  double seconds = 0;
+  try {
+    seconds =
+        job.repeated("deduplication", [&] { found = find_duplicates(finding, corpus, options); });
+  } catch (const Error& error) {
+    remove_useless_state(options.state_file, corpus, error);
+    throw;
+  }
   if (command.dry_run) {
     RunReport& report = job.report();
     report.set("dry_run", true);
@@ -343,7 +359,12 @@ void run_dedup(Job& job, const DedupCommand& given) {
     check_duplicates(job.host_context(), found.text(), found.begins, windows, found.result);
   }
   found.storage.reset();
-  write_outputs(job, command, found, corpus);
+  try {
+    write_outputs(job, command, found, corpus);
+  } catch (const Error& error) {
+    remove_useless_state(options.state_file, corpus, error);
+    throw;
+  }
   if (!options.state_file.empty()) std::filesystem::remove(options.state_file);
   report_figures(job, command, found, seconds);
   const Deduplication& result = found.result;

@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -15,6 +15,7 @@
 #include "apps/text_deduplication/removed_ranges.hpp"
 #include "core/host_memory.hpp"
 #include "core/phase_timer.hpp"
+#include "core/reserved_memory.hpp"
 #include "sortie/error.hpp"
 #include "sortie/text_deduplication.hpp"
 
@@ -28,10 +29,12 @@ constexpr std::size_t excerpt_bytes = 200;
 
 struct TooLarge {};
 
-/// Reads the text of a corpus whose size is not known before.
+/// Reads the text of a corpus whose size is not known before. All threads copy their blocks: most of
+/// the time goes into the page faults of new memory.
 class TextLoader {
  public:
-  TextLoader(CorpusDeduplication& into, std::uint64_t most) : into_(into), most_(most) {}
+  TextLoader(CorpusDeduplication& into, std::uint64_t most)
+      : into_(into), memory_(std::make_shared<ReservedMemory>(most)) {}
 
   /// Returns false if the text has more bytes than allowed.
   bool load(CorpusStream& corpus) {
@@ -39,14 +42,15 @@ class TextLoader {
     try {
       corpus.pass({.work = {},
                    .pass = [&](int, const CorpusBlock& block) { append(block); },
-                   .finish = {}});
+                   .finish = [&](int, const CorpusBlock& block) { copy(block); }});
     } catch (const TooLarge&) {
-      into_.storage.reset();
       into_.text_size = 0;
       into_.begins = {0};
       return false;
     }
     into_.begins.push_back(into_.text_size);
+    memory_->shrink(into_.text_size);
+    into_.storage = {memory_, reinterpret_cast<const std::uint8_t*>(memory_->data())};
     return true;
   }
 
@@ -54,25 +58,16 @@ class TextLoader {
   void append(const CorpusBlock& block) {
     for (std::uint64_t i = block.continues ? 1 : 0; i < block.documents(); ++i)
       into_.begins.push_back(into_.text_size + block.begins[i]);
-    const std::uint64_t size = into_.text_size + block.bytes.size();
-    if (size > most_) throw TooLarge{};
-    if (size > capacity_) {
-      // The C library moves the pages of large blocks without copying them, and pages that are not
-      // used take no memory.
-      capacity_ = std::min(std::max(size, capacity_ + capacity_ / 2), most_);
-      void* const larger = std::realloc(into_.storage.get(), capacity_);
-      if (larger == nullptr) throw TooLarge{};
-      static_cast<void>(into_.storage.release());
-      into_.storage.reset(static_cast<std::uint8_t*>(larger));
-    }
-    if (!block.bytes.empty())
-      std::memcpy(into_.storage.get() + into_.text_size, block.bytes.data(), block.bytes.size());
-    into_.text_size = size;
+    into_.text_size += block.bytes.size();
+    if (into_.text_size > memory_->size()) throw TooLarge{};
+  }
+
+  void copy(const CorpusBlock& block) const {
+    std::ranges::copy(block.bytes, memory_->data() + block.first_byte);
   }
 
   CorpusDeduplication& into_;
-  std::uint64_t most_;
-  std::uint64_t capacity_ = 0;
+  std::shared_ptr<ReservedMemory> memory_;
 };
 
 /// Strings as long as the excerpts of the passages.

@@ -26,7 +26,7 @@ class ByteSource {
   /// \param path     file name; "-" is standard input
   /// \param threads  threads that read large ranges of a file that is not compressed, at least 1;
   ///                 what they return does not depend on it
-  /// \param decoders  threads that decompress zstd files of several frames, which then take up to 256
+  /// \param decoders  threads that decompress zstd files of several frames, which then take up to 384
   ///                  MiB
   /// \throws Error (input) if it cannot be opened or is a folder; (unavailable) it is zstd and this
   ///         build has no libzstd

@@ -36,6 +36,12 @@ std::string TemporaryName::unused_name(const std::string& folder) {
   return (std::filesystem::path(folder) / fmt::format(".sortie-{:016x}.tmp", bits)).string();
 }
 
+bool TemporaryName::is_one(const std::string& path) {
+  const std::string name = std::filesystem::path(path).filename().string();
+  return name.size() == unused_name("").size() && name.starts_with(".sortie-") &&
+         name.ends_with(".tmp");
+}
+
 void TemporaryName::set(const std::string& path) {
   clear();
   path_ = std::make_unique<char[]>(path.size() + 1);

@@ -19,6 +19,9 @@ class TemporaryName {
   /// A name in a folder (empty: the working directory) with 64 random bits.
   [[nodiscard]] static std::string unused_name(const std::string& folder);
 
+  /// Whether the last part of a path is such a name.
+  [[nodiscard]] static bool is_one(const std::string& path);
+
   /// Replaces the name. Of more than 64 names in the process, some are not known to signals.
   void set(const std::string& path);
   /// Forgets the name: the file was renamed, removed or not created.

@@ -8,7 +8,8 @@ namespace sortie {
 
 /// An output folder that gets its name when all of its files are written: before, it is a hidden
 /// folder beside it, which the destructor removes if commit() was not called. A process that is
-/// killed leaves it.
+/// killed leaves it to the next one that writes a folder beside it: hidden folders are locked as long
+/// as their process lives, and those without a lock are removed.
 class WholeFolder {
  public:
   /// \throws Error (output) there is something at the path, other than an empty folder; the folder
@@ -27,6 +28,7 @@ class WholeFolder {
  private:
   std::string path_;
   std::string temporary_;  ///< empty after commit()
+  int lock_ = -1;          ///< the open folder, locked
 };
 
 }  // namespace sortie

@@ -104,9 +104,9 @@ class ZstdDecoder : public StreamDecoder {
 };
 
 /// Decompresses a file of several frames, as pzstd writes them, a batch at a time: each thread takes a
-/// frame. Frames are found by the headers of their blocks. From a frame on that is large, has no
-/// known size or is damaged, ZstdDecoder goes on.
-/// Memory: up to 128 MiB of content, and as much of the file.
+/// frame, while the caller copies the batch before. Frames are found by the headers of their blocks.
+/// From a frame on that is large, has no known size or is damaged, ZstdDecoder goes on.
+/// Memory: up to 256 MiB of content, and 128 of the file.
 class FrameDecoder : public StreamDecoder {
  public:
   /// \pre file.in_any_order()
@@ -120,11 +120,11 @@ class FrameDecoder : public StreamDecoder {
   std::size_t read(std::span<char> into) override {
     std::size_t filled = 0;
     while (filled < into.size()) {
-      if (taken_ == size_ && !rest_ && !decode_batch())
+      if (taken_ == now_.size && !rest_ && !take_batch())
         rest_ = std::make_unique<ZstdDecoder>(file_, offset_);
       if (rest_) return filled + rest_->read(into.subspan(filled));
-      const std::size_t count = std::min(into.size() - filled, size_ - taken_);
-      std::copy_n(content_.get() + taken_, count, into.data() + filled);
+      const std::size_t count = std::min(into.size() - filled, now_.size - taken_);
+      std::copy_n(now_.content.get() + taken_, count, into.data() + filled);
       taken_ += count;
       filled += count;
     }
@@ -136,6 +136,14 @@ class FrameDecoder : public StreamDecoder {
     std::uint64_t begin = 0;
     std::uint64_t packed = 0;   ///< bytes in the file
     std::uint64_t content = 0;  ///< bytes
+  };
+  struct Batch {
+    std::vector<Frame> frames;
+    HostArray<char> content;
+    std::size_t capacity = 0;
+    std::size_t size = 0;               ///< bytes of content
+    std::vector<char> is_done;          ///< of each frame
+    std::vector<std::jthread> threads;  ///< last, so that they end first
   };
   static constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;  ///< of a frame
 
@@ -180,50 +188,56 @@ class FrameDecoder : public StreamDecoder {
     return Frame{begin, end - begin, content};
   }
 
-  /// Returns false if the next frame cannot be decompressed here.
-  bool decode_batch() {
-    std::vector<Frame> frames;
-    size_ = taken_ = 0;
-    while (!fails_ && size_ < most_bytes && frames.size() < static_cast<std::size_t>(threads_)) {
+  /// Takes the batch that is being decompressed, and starts the next one. Returns false if the next
+  /// frame cannot be decompressed here: it is at offset_.
+  bool take_batch() {
+    taken_ = 0;
+    if (is_first_) start_next();
+    is_first_ = false;
+    std::swap(now_, next_);
+    next_.size = 0;
+    next_.frames.clear();
+    next_.is_done.clear();
+    now_.threads.clear();
+    const auto failed =
+        static_cast<std::size_t>(std::ranges::find(now_.is_done, 0) - now_.is_done.begin());
+    if (failed == now_.frames.size()) {
+      if (!now_.frames.empty()) start_next();
+      return !now_.frames.empty();
+    }
+    // The decoder that goes on says what is wrong.
+    offset_ = now_.frames[failed].begin;
+    now_.size = 0;
+    for (std::size_t i = 0; i < failed; ++i) now_.size += now_.frames[i].content;
+    return now_.size != 0;
+  }
+
+  /// Starts to decompress the frames from offset_ on.
+  void start_next() {
+    while (next_.size < most_bytes && next_.frames.size() < static_cast<std::size_t>(threads_)) {
       const auto frame = frame_at(offset_);
       if (!frame) break;
-      frames.push_back(*frame);
+      next_.frames.push_back(*frame);
       offset_ += frame->packed;
-      size_ += frame->content;
+      next_.size += frame->content;
     }
-    if (frames.empty()) return false;
-    if (size_ > capacity_) {
-      content_ = std::make_unique_for_overwrite<char[]>(size_);
-      capacity_ = size_;
+    if (next_.size > next_.capacity) {
+      next_.content = allocate_array<char>(next_.size);
+      next_.capacity = next_.size;
     }
-    std::vector<char> is_done(frames.size());
-    {
-      std::vector<std::jthread> threads;
-      char* into = content_.get();
-      for (std::size_t i = 0; i < frames.size(); ++i) {
-        const auto decode = [this, into, &frame = frames[i], &done = is_done[i]] {
-          done = decode_frame(frame, into) ? 1 : 0;
-        };
-        into += frames[i].content;
-        try {
-          if (i + 1 < frames.size()) {
-            threads.emplace_back(decode);
-            continue;
-          }
-        } catch (const std::system_error&) {
-          // The system has no more threads.
-        }
-        decode();
+    next_.is_done.resize(next_.frames.size());
+    char* into = next_.content.get();
+    for (std::size_t i = 0; i < next_.frames.size(); ++i) {
+      const auto decode = [this, into, &frame = next_.frames[i], &done = next_.is_done[i]] {
+        done = decode_frame(frame, into) ? 1 : 0;
+      };
+      into += next_.frames[i].content;
+      try {
+        next_.threads.emplace_back(decode);
+      } catch (const std::system_error&) {
+        decode();  // the system has no more threads
       }
     }
-    const auto failed = static_cast<std::size_t>(std::ranges::find(is_done, 0) - is_done.begin());
-    if (failed == frames.size()) return true;
-    // The decoder that goes on says what is wrong.
-    fails_ = true;
-    offset_ = frames[failed].begin;
-    size_ = 0;
-    for (std::size_t i = 0; i < failed; ++i) size_ += frames[i].content;
-    return size_ != 0;
   }
 
   [[nodiscard]] bool decode_frame(const Frame& frame, char* into) const noexcept {
@@ -238,12 +252,11 @@ class FrameDecoder : public StreamDecoder {
 
   InputFile& file_;
   int threads_;
-  std::uint64_t offset_ = 0;  ///< of the next frame
-  std::unique_ptr<char[]> content_;
-  std::size_t capacity_ = 0;
-  std::size_t size_ = 0;   ///< bytes of the batch
-  std::size_t taken_ = 0;  ///< those of them that were read
-  bool fails_ = false;
+  std::uint64_t offset_ = 0;  ///< behind the frames of both batches
+  bool is_first_ = true;
+  Batch now_;
+  Batch next_;             ///< in work
+  std::size_t taken_ = 0;  ///< bytes of `now_` that were read
   std::unique_ptr<ZstdDecoder> rest_;
 };
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -159,10 +158,7 @@ struct CorpusDeduplication {
   std::vector<std::string> excerpts;        ///< first bytes of the passages, at most 200
   std::uint64_t resumed_passes = 0;         ///< read from the state file
 
-  struct Free {
-    void operator()(std::uint8_t* bytes) const { std::free(bytes); }
-  };
-  std::unique_ptr<std::uint8_t, Free> storage;  ///< of the text; null unless the plan is in_memory
+  std::shared_ptr<const std::uint8_t> storage;  ///< of the text; null unless the plan is in_memory
   std::uint64_t text_size = 0;                  ///< bytes in it
 
   [[nodiscard]] std::span<const std::uint8_t> text() const { return {storage.get(), text_size}; }
