@@ -74,8 +74,8 @@ class NameTable {
     std::vector<std::uint64_t> counts(shares.count);
     for_each_share(shares, [&](std::uint64_t share, std::uint64_t begin, std::uint64_t end) {
       counts[share] = end - begin -
-                      static_cast<std::uint64_t>(std::count(
-                          numbers_.begin() + begin, numbers_.begin() + end, free_entry));
+                      static_cast<std::uint64_t>(
+                          std::count(numbers_.begin() + begin, numbers_.begin() + end, free_entry));
     });
     const std::vector<std::uint64_t> places = begins_of(counts);
     for_each_share(shares, [&](std::uint64_t share, std::uint64_t begin, std::uint64_t end) {

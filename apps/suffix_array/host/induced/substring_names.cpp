@@ -127,8 +127,7 @@ class SubstringNamer {
     const std::uint32_t long_begin = table.size();
     const LongNames long_names = number_long(long_begin);
     const auto names_of = scratch_.take<std::uint32_t>(long_begin + long_names.indices.size());
-    const auto keys =
-        scratch_.take<Key>(std::uint64_t{long_begin} + long_names.substrings.size());
+    const auto keys = scratch_.take<Key>(std::uint64_t{long_begin} + long_names.substrings.size());
     for_each_index(0, names_of.size(), [=](std::uint64_t i) { names_of[i] = 0; });
     const std::uint32_t short_names =
         table.for_each([=](std::uint32_t index, std::uint32_t number, const Key& key) {
@@ -204,9 +203,8 @@ class SubstringNamer {
       }
       for (std::uint64_t i = 0; i < count; ++i) {
         if (names_[first + i] == long_name) continue;
-        names_[first + i] =
-            table.find_or_add(keys[i], hashes[i], numbers,
-                              [&](const Key& key) { return key == keys[i]; });
+        names_[first + i] = table.find_or_add(keys[i], hashes[i], numbers,
+                                              [&](const Key& key) { return key == keys[i]; });
       }
     }
   }
@@ -328,9 +326,8 @@ class SubstringNamer {
                    [=](std::uint64_t i) { ranks[order[i]] = static_cast<std::uint32_t>(i); });
     for_each_index(0, names_of.size(),
                    [=](std::uint64_t number) { names_of[number] = ranks[names_of[number]]; });
-    for_each_index(0, names_.size(), [names = names_, names_of](std::uint64_t i) {
-      names[i] = names_of[names[i]];
-    });
+    for_each_index(0, names_.size(),
+                   [names = names_, names_of](std::uint64_t i) { names[i] = names_of[names[i]]; });
   }
 
   const SymbolString<Symbol>& string_;
