@@ -186,6 +186,48 @@ TEST_F(HostInduced, NamesHaveTheOrderOfTheSuffixes) {
   for_each_string<std::uint32_t>(check_string);
 }
 
+/// Small blocks, so that suffixes are induced in the same block, in others, and in buckets that reach from
+/// one to the next.
+TEST_F(HostInduced, InducesByBlocks) {
+  const auto check_names = [this](const std::vector<std::uint32_t>& symbols, unsigned alphabet) {
+    const auto string = string_of(symbols, alphabet, false);
+    std::vector<std::uint32_t> expected(string.size());
+    std::iota(expected.begin(), expected.end(), 0U);
+    std::sort(expected.begin(), expected.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return is_less(string, a, b); });
+    const std::vector<LmsSuffix> lms = lms_of(string);
+    std::vector<std::uint32_t> ranks(string.size());
+    for (std::uint32_t i = 0; i < expected.size(); ++i) ranks[expected[i]] = i;
+    std::vector<std::uint32_t> order(lms.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return ranks[lms[a].position] < ranks[lms[b].position];
+    });
+    for (const std::uint32_t block : {64U, 256U, 4096U}) {
+      std::vector<std::uint32_t> suffixes(string.size());
+      host::induce_by_blocks(string, lms, order, suffixes, scratch_, block);
+      EXPECT_EQ(suffixes, expected) << block;
+    }
+  };
+  std::uint64_t seed = 0;
+  for (const std::size_t size : {1, 2, 64, 700, 5000}) {
+    for (const unsigned alphabet : {1U, 2U, 3U, 20U, 250U, 100000U}) {
+      for (const unsigned run : {1U, 5U, 90U}) {
+        SCOPED_TRACE(testing::Message() << size << " of " << alphabet << ", runs " << run);
+        check_names(random_symbols<std::uint32_t>(size, alphabet, run, ++seed), alphabet);
+      }
+    }
+  }
+  // Of each period, one name is changed.
+  for (const std::size_t period : {2, 3, 7, 100}) {
+    const auto unit = random_symbols<std::uint32_t>(period, 9, 1, period);
+    std::vector<std::uint32_t> symbols(3000 + host::symbols_after_names);
+    for (std::size_t i = 0; i < 3000; ++i) symbols[i] = unit[i % period];
+    symbols[1777] = 9;
+    check_names(symbols, 10);
+  }
+}
+
 TEST_F(HostInduced, GivesEqualSubstringsOneName) {
   // Of 4, 9 and 20 symbols: in a key of bytes, and longer.
   for (const std::size_t length : {4, 9, 20}) {

@@ -59,7 +59,7 @@ constexpr double least_distinct = 0.2;
 
 /// LMS suffixes for which find_lms_suffixes() wants memory.
 std::uint64_t most_lms_suffixes(std::uint64_t size) {
-  return size / 2 + worker_threads() + 1;
+  return size / 2 + 1;
 }
 
 /// Sorts the suffixes of a string of names, of which `distinct` are.

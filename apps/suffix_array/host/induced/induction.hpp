@@ -22,11 +22,20 @@ namespace sortie::suffix_array::host {
 void induce(const SymbolString<std::uint8_t>& text, std::span<const LmsSuffix> lms,
             std::span<std::uint32_t> suffixes, std::span<std::uint32_t> symbols);
 
-/// The same for a string of names, on one thread.
+/// The same for a string of names, by blocks where these pay.
 /// \param order  the numbers of the LMS suffixes in their order, not within `suffixes`
 /// Complexity: O(n + alphabet). Extra memory: 8 bytes a name and 16 for each of the alphabet.
 void induce(const SymbolString<std::uint32_t>& names, std::span<const LmsSuffix> lms,
             std::span<const std::uint32_t> order, std::span<std::uint32_t> suffixes,
             ScratchStack& scratch);
+
+/// The same on all threads of the host runtime, which share each of the blocks in which the scans go over
+/// the entries.
+/// \param block  entries of a block, about
+/// Extra memory: 8 bytes a name and 8 for each of the alphabet, while names are counted 4 for each of the
+/// alphabet and each thread, at most 4 a name; and 20 bytes an entry of a block.
+void induce_by_blocks(const SymbolString<std::uint32_t>& names, std::span<const LmsSuffix> lms,
+                      std::span<const std::uint32_t> order, std::span<std::uint32_t> suffixes,
+                      ScratchStack& scratch, std::uint32_t block);
 
 }  // namespace sortie::suffix_array::host

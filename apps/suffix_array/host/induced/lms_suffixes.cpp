@@ -106,10 +106,11 @@ class Types {
   bool type_ = false;
 };
 
-/// The LMS suffixes among positions [begin + 1, end + 1). \return behind the last one written
-template <class Symbol>
-LmsSuffix* find_in_range(const SymbolString<Symbol>& string, std::uint32_t begin, std::uint32_t end,
-                         LmsSuffix* out) {
+/// Calls visit(first, lms) for blocks of positions, first to last: bit i of `lms` says whether position
+/// first - i is an LMS suffix. Together, these are positions [begin + 1, end + 1).
+template <class Symbol, class Visit>
+void for_each_block(const SymbolString<Symbol>& string, std::uint32_t begin, std::uint32_t end,
+                    const Visit& visit) {
   Types<Symbol> types(string);
   for (std::uint32_t first = begin; first < end; first += block) {
     const std::uint32_t count = std::min(block, end - first);
@@ -124,13 +125,32 @@ LmsSuffix* find_in_range(const SymbolString<Symbol>& string, std::uint32_t begin
     const std::uint64_t type = less | (passes & next);
     std::uint64_t lms = next & ~type;
     if (count < block) lms &= (std::uint64_t{1} << count) - 1;
+    visit(first + count, lms);
+  }
+}
+
+template <class Symbol>
+std::uint32_t count_in_range(const SymbolString<Symbol>& string, std::uint32_t begin,
+                             std::uint32_t end) {
+  std::uint32_t count = 0;
+  for_each_block(string, begin, end, [&count](std::uint32_t, std::uint64_t lms) {
+    count += static_cast<std::uint32_t>(std::popcount(lms));
+  });
+  return count;
+}
+
+/// \return behind the last one written
+template <class Symbol>
+LmsSuffix* find_in_range(const SymbolString<Symbol>& string, std::uint32_t begin, std::uint32_t end,
+                         LmsSuffix* out) {
+  for_each_block(string, begin, end, [&](std::uint32_t first, std::uint64_t lms) {
     while (lms != 0) {
       const auto bit = static_cast<std::uint32_t>(std::bit_width(lms) - 1);
       lms ^= std::uint64_t{1} << bit;
-      const std::uint32_t position = first + count - bit;
+      const std::uint32_t position = first - bit;
       *out++ = {position, symbols_before(string, position)};
     }
-  }
+  });
   return out;
 }
 
@@ -139,21 +159,23 @@ LmsSuffix* find_in_range(const SymbolString<Symbol>& string, std::uint32_t begin
 template <class Symbol>
 std::uint32_t find_lms_suffixes(const SymbolString<Symbol>& string, LmsSuffix* found) {
   const EqualShares shares = thread_shares(string.size() - 1);
-  // A share of s positions has at most (s + 1) / 2 of them.
-  const auto place = [](std::uint64_t begin, std::uint64_t share) { return begin / 2 + share; };
-  std::vector<std::uint32_t> counts(shares.count);
-  for_each_share(shares, [&](std::uint64_t share, std::uint64_t begin, std::uint64_t end) {
-    LmsSuffix* const first = found + place(begin, share);
-    const LmsSuffix* const last = find_in_range(string, static_cast<std::uint32_t>(begin),
-                                                static_cast<std::uint32_t>(end), first);
-    counts[share] = static_cast<std::uint32_t>(last - first);
+  const auto begin = [&](std::uint64_t share) {
+    return static_cast<std::uint32_t>(shares.begin(share));
+  };
+  // Several threads count first: to write each suffix to its place is faster than to move it there.
+  std::vector<std::uint64_t> counts(shares.count);
+  if (shares.count > 1)
+    for_each_task(shares.count, [&](std::uint64_t share) {
+      counts[share] = count_in_range(string, begin(share), begin(share + 1));
+    });
+  const std::vector<std::uint64_t> places = begins_of(counts);
+  LmsSuffix* end = found + places.back();
+  for_each_task(shares.count, [&](std::uint64_t share) {
+    LmsSuffix* const last =
+        find_in_range(string, begin(share), begin(share + 1), found + places[share]);
+    if (share + 1 == shares.count) end = last;
   });
-  LmsSuffix* out = found + counts[0];
-  for (std::uint64_t share = 1; share < shares.count; ++share) {
-    const LmsSuffix* const first = found + place(shares.begin(share), share);
-    out = std::copy(first, first + counts[share], out);
-  }
-  return static_cast<std::uint32_t>(out - found);
+  return static_cast<std::uint32_t>(end - found);
 }
 
 template std::uint32_t find_lms_suffixes(const SymbolString<std::uint8_t>&, LmsSuffix*);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "apps/suffix_array/host/induced/induction.hpp"
+#include "primitives/host/parallel.hpp"
 
 namespace sortie::suffix_array::host {
 namespace {
@@ -113,6 +114,14 @@ class NameInduction {
 void induce(const SymbolString<std::uint32_t>& names, std::span<const LmsSuffix> lms,
             std::span<const std::uint32_t> order, std::span<std::uint32_t> suffixes,
             ScratchStack& scratch) {
+  // A thread's share of a block takes some 50 microseconds.
+  constexpr std::uint64_t share = 8192;
+  constexpr std::uint64_t least_blocks = 8;
+  if (worker_threads() > 1 && names.size() >= least_blocks * share * worker_threads()) {
+    induce_by_blocks(names, lms, order, suffixes, scratch,
+                     static_cast<std::uint32_t>(share * worker_threads()));
+    return;
+  }
   const ScratchStack::Scope scope(scratch);
   NameInduction induction(names, scratch);
   induction.place_lms(lms, order);

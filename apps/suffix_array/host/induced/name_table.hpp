@@ -5,13 +5,15 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <vector>
 
 #include "apps/suffix_array/host/induced/scratch_stack.hpp"
+#include "primitives/host/parallel.hpp"
 
 namespace sortie::suffix_array::host {
 
-/// Numbers distinct keys, from 0 on. Several threads may add keys at the same time; which number a key
-/// has depends on their order.
+/// Numbers distinct keys. Several threads may add keys at the same time; which number a key has depends
+/// on their order, and not all numbers are given to a key.
 ///
 /// A hash table with linear probing. An entry has a key and its number; the number also says whether
 /// the entry is free, or about to be filled by a thread.
@@ -24,9 +26,19 @@ class NameTable {
     allocate(scratch, std::bit_ceil(std::max<std::uint64_t>(entries, 64)));
   }
 
+  /// Numbers that one thread takes from the table, some at a time: if each new key changed the counter
+  /// of the table, its cache line would move between cores for each.
+  struct Numbers {
+    std::uint32_t next = 0;
+    std::uint32_t end = 0;
+  };
+
   /// Keys that may still be added.
-  [[nodiscard]] std::uint64_t places_left() const { return entries() / 4 * 3 - size(); }
+  [[nodiscard]] std::uint64_t places_left() const {
+    return std::max<std::uint64_t>(entries() / 4 * 3, size()) - size();
+  }
   [[nodiscard]] std::uint64_t entries() const { return numbers_.size(); }
+  /// Numbers that threads have taken.
   [[nodiscard]] std::uint32_t size() const { return next_ - first_; }
 
   void prefetch(std::uint64_t hash) const {
@@ -37,14 +49,15 @@ class NameTable {
   /// The number of a key. \param is_same  whether a key of the table is this one
   /// \pre places_left() is at least the number of threads
   template <class IsSame>
-  std::uint32_t find_or_add(const Key& key, std::uint64_t hash, const IsSame& is_same) {
+  std::uint32_t find_or_add(const Key& key, std::uint64_t hash, Numbers& numbers,
+                            const IsSame& is_same) {
     for (std::uint64_t at = hash >> shift_;; at = (at + 1) & (entries() - 1)) {
       const std::atomic_ref<std::uint32_t> number(numbers_[at]);
       std::uint32_t found = number.load(std::memory_order_acquire);
       if (found == free_entry &&
           number.compare_exchange_strong(found, busy_entry, std::memory_order_acquire)) {
         keys_[at] = key;
-        found = std::atomic_ref(next_).fetch_add(1, std::memory_order_relaxed);
+        found = number_from(numbers);
         number.store(found, std::memory_order_release);
         return found;
       }
@@ -53,11 +66,24 @@ class NameTable {
     }
   }
 
-  /// Calls visit(number, key) for all keys.
+  /// Calls visit(i, number, key) for all keys, on several threads. i is below the result.
+  /// \return how many keys
   template <class Visit>
-  void for_each(const Visit& visit) const {
-    for (std::uint64_t at = 0; at < entries(); ++at)
-      if (numbers_[at] != free_entry) visit(numbers_[at], keys_[at]);
+  std::uint32_t for_each(const Visit& visit) const {
+    const EqualShares shares = thread_shares(entries());
+    std::vector<std::uint64_t> counts(shares.count);
+    for_each_share(shares, [&](std::uint64_t share, std::uint64_t begin, std::uint64_t end) {
+      counts[share] = end - begin -
+                      static_cast<std::uint64_t>(
+                          std::count(numbers_.begin() + begin, numbers_.begin() + end, free_entry));
+    });
+    const std::vector<std::uint64_t> places = begins_of(counts);
+    for_each_share(shares, [&](std::uint64_t share, std::uint64_t begin, std::uint64_t end) {
+      auto index = static_cast<std::uint32_t>(places[share]);
+      for (std::uint64_t at = begin; at < end; ++at)
+        if (numbers_[at] != free_entry) visit(index++, numbers_[at], keys_[at]);
+    });
+    return static_cast<std::uint32_t>(places.back());
   }
 
   /// Moves the keys, which keep their numbers, to a table of four times as many entries.
@@ -65,11 +91,15 @@ class NameTable {
   void grow(ScratchStack& scratch, const HashOf& hash_of) {
     const NameTable old = *this;
     allocate(scratch, 4 * old.entries());
-    old.for_each([&](std::uint32_t number, const Key& key) {
-      std::uint64_t at = hash_of(key) >> shift_;
-      while (numbers_[at] != free_entry) at = (at + 1) & (entries() - 1);
-      numbers_[at] = number;
-      keys_[at] = key;
+    old.for_each([&](std::uint32_t, std::uint32_t number, const Key& key) {
+      for (std::uint64_t at = hash_of(key) >> shift_;; at = (at + 1) & (entries() - 1)) {
+        std::uint32_t found = free_entry;
+        if (!std::atomic_ref(numbers_[at])
+                 .compare_exchange_strong(found, number, std::memory_order_relaxed))
+          continue;
+        keys_[at] = key;
+        return;
+      }
     });
   }
 
@@ -77,18 +107,28 @@ class NameTable {
   static constexpr std::uint32_t free_entry = 0xffffffff;
   static constexpr std::uint32_t busy_entry = 0xfffffffe;
 
+  std::uint32_t number_from(Numbers& numbers) {
+    constexpr std::uint32_t taken = 16;
+    if (numbers.next == numbers.end) {
+      numbers.next = std::atomic_ref(next_).fetch_add(taken, std::memory_order_relaxed);
+      numbers.end = numbers.next + taken;
+    }
+    return numbers.next++;
+  }
+
   void allocate(ScratchStack& scratch, std::uint64_t entries) {
     numbers_ = scratch.take<std::uint32_t>(entries);
     keys_ = scratch.take<Key>(entries);
-    std::ranges::fill(numbers_, free_entry);
+    for_each_index(0, entries, [to = numbers_.data()](std::uint64_t at) { to[at] = free_entry; });
     shift_ = 64 - std::countr_zero(entries);
   }
 
   std::span<std::uint32_t> numbers_;
   std::span<Key> keys_;
   std::uint32_t first_;
-  std::uint32_t next_;
   int shift_ = 0;  ///< of a hash, to the number of an entry
+  /// In a cache line of its own: the others are only read while threads add keys.
+  alignas(64) std::uint32_t next_;
 };
 
 }  // namespace sortie::suffix_array::host

@@ -124,20 +124,37 @@ class SubstringNamer {
     const ScratchStack::Scope scope(scratch_);
     NameTable<Key> table(scratch_, lms_.size() / 64, 0);
     number_short(table);
-    const std::uint32_t short_names = table.size();
-    const std::vector<std::uint32_t> long_ones = number_long(short_names);
-    const auto distinct = static_cast<std::uint32_t>(short_names + long_ones.size());
-    const auto keys = scratch_.take<Key>(distinct);
-    table.for_each([&](std::uint32_t number, const Key& key) { keys[number] = key; });
-    for (std::size_t i = 0; i < long_ones.size(); ++i)
+    const std::uint32_t long_begin = table.size();
+    const LongNames long_names = number_long(long_begin);
+    const auto names_of = scratch_.take<std::uint32_t>(long_begin + long_names.indices.size());
+    const auto keys = scratch_.take<Key>(std::uint64_t{long_begin} + long_names.substrings.size());
+    for_each_index(0, names_of.size(), [=](std::uint64_t i) { names_of[i] = 0; });
+    const std::uint32_t short_names =
+        table.for_each([=](std::uint32_t index, std::uint32_t number, const Key& key) {
+          names_of[number] = index;
+          keys[index] = key;
+        });
+    for_each_index(0, long_names.indices.size(), [&](std::uint64_t i) {
+      names_of[long_begin + i] = short_names + long_names.indices[i];
+    });
+    const std::vector<std::uint32_t>& long_ones = long_names.substrings;
+    for_each_index(0, long_ones.size(), [&](std::uint64_t i) {
       keys[short_names + i] = keys_.key_of_long(lms_[long_ones[i]].position, length(long_ones[i]));
-    rank(context, keys, short_names, long_ones);
+    });
+    const auto distinct = static_cast<std::uint32_t>(short_names + long_ones.size());
+    rank(context, keys.first(distinct), short_names, long_ones, names_of);
     return distinct;
   }
 
  private:
   using Keys = std::conditional_t<std::is_same_v<Symbol, std::uint8_t>, ByteKeys, NameKeys>;
   using Key = typename Keys::Key;
+
+  /// Distinct substrings without keys.
+  struct LongNames {
+    std::vector<std::uint32_t> substrings;  ///< one of each kind
+    std::vector<std::uint32_t> indices;     ///< by their numbers: which of these
+  };
 
   static constexpr std::uint64_t batch = 32;        ///< keys whose entries are prefetched
   static constexpr std::uint64_t task = 16 * 1024;  ///< substrings
@@ -160,9 +177,10 @@ class SubstringNamer {
         table.grow(scratch_, [](const Key& key) { return hash_of_key(key); });
       const std::uint64_t end =
           std::min<std::uint64_t>(lms_.size(), begin + table.places_left() - worker_threads());
-      for_each_range(end - begin, task, [&](std::uint64_t first, std::uint64_t last) {
-        number_range(table, begin + first, begin + last);
-      });
+      for_each_range(end - begin, task_size(end - begin),
+                     [&](std::uint64_t first, std::uint64_t last) {
+                       number_range(table, begin + first, begin + last);
+                     });
       begin = end;
     }
   }
@@ -170,6 +188,7 @@ class SubstringNamer {
   void number_range(NameTable<Key>& table, std::uint64_t begin, std::uint64_t end) {
     std::array<Key, batch> keys;
     std::array<std::uint64_t, batch> hashes;
+    typename NameTable<Key>::Numbers numbers;
     for (std::uint64_t first = begin; first < end; first += batch) {
       const std::uint64_t count = std::min(batch, end - first);
       for (std::uint64_t i = 0; i < count; ++i) {
@@ -184,17 +203,15 @@ class SubstringNamer {
       }
       for (std::uint64_t i = 0; i < count; ++i) {
         if (names_[first + i] == long_name) continue;
-        names_[first + i] =
-            table.find_or_add(keys[i], hashes[i], [&](const Key& key) { return key == keys[i]; });
+        names_[first + i] = table.find_or_add(keys[i], hashes[i], numbers,
+                                              [&](const Key& key) { return key == keys[i]; });
       }
     }
   }
 
-  /// Numbers the substrings without keys from `first` on. \return one substring for each number
-  std::vector<std::uint32_t> number_long(std::uint32_t first) {
-    std::vector<std::uint32_t> all;
-    for (std::uint32_t index = 0; index < names_.size(); ++index)
-      if (names_[index] == long_name) all.push_back(index);
+  /// Numbers the substrings without keys from `first` on.
+  LongNames number_long(std::uint32_t first) {
+    const std::vector<std::uint32_t> all = without_number();
     const ScratchStack::Scope scope(scratch_);
     NameTable<LongKey> table(scratch_, 2 * all.size(), first);
     std::vector<std::uint64_t> hashes(all.size());
@@ -202,18 +219,42 @@ class SubstringNamer {
       hashes[i] = hash_of_key(XXH3_64bits(string_.symbols.data() + lms_[all[i]].position,
                                           length(all[i]) * sizeof(Symbol)));
     });
-    for_each_range(all.size(), task, [&](std::uint64_t begin, std::uint64_t end) {
+    for_each_range(all.size(), task_size(all.size()), [&](std::uint64_t begin, std::uint64_t end) {
+      typename NameTable<LongKey>::Numbers numbers;
       for (std::uint64_t i = begin; i < end; ++i) {
         const LongKey key{hashes[i], all[i]};
-        names_[all[i]] = table.find_or_add(key, key.hash, [&](const LongKey& other) {
+        names_[all[i]] = table.find_or_add(key, key.hash, numbers, [&](const LongKey& other) {
           return other.hash == key.hash && is_same(key.index, other.index);
         });
       }
     });
-    std::vector<std::uint32_t> of_number(table.size());
-    table.for_each(
-        [&](std::uint32_t number, const LongKey& key) { of_number[number - first] = key.index; });
-    return of_number;
+    LongNames result{std::vector<std::uint32_t>(all.size()),
+                     std::vector<std::uint32_t>(table.size())};
+    result.substrings.resize(
+        table.for_each([&](std::uint32_t index, std::uint32_t number, const LongKey& key) {
+          result.substrings[index] = key.index;
+          result.indices[number - first] = index;
+        }));
+    return result;
+  }
+
+  /// Items of a task, so that each thread has several.
+  static std::uint64_t task_size(std::uint64_t items) {
+    return std::clamp<std::uint64_t>(items / (8 * worker_threads()), batch, task);
+  }
+
+  /// The substrings that have no number yet, in ascending order.
+  [[nodiscard]] std::vector<std::uint32_t> without_number() const {
+    const EqualShares shares = thread_shares(names_.size());
+    std::vector<std::vector<std::uint32_t>> found(shares.count);
+    for_each_share(shares, [&](std::uint64_t share, std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t index = begin; index < end; ++index)
+        if (names_[index] == long_name) found[share].push_back(static_cast<std::uint32_t>(index));
+    });
+    std::vector<std::uint32_t> all = std::move(found[0]);
+    for (std::uint64_t share = 1; share < shares.count; ++share)
+      all.insert(all.end(), found[share].begin(), found[share].end());
+    return all;
   }
 
   [[nodiscard]] bool is_same(std::uint32_t a, std::uint32_t b) const {
@@ -244,8 +285,10 @@ class SubstringNamer {
   }
 
   /// Replaces numbers by ranks.
+  /// \param keys      of the distinct substrings
+  /// \param names_of  by number, the index of a key; receives its rank
   void rank(const HostContext& context, std::span<const Key> keys, std::uint32_t short_names,
-            const std::vector<std::uint32_t>& long_ones) {
+            const std::vector<std::uint32_t>& long_ones, std::span<std::uint32_t> names_of) {
     const std::uint64_t distinct = keys.size();
     const auto heads = scratch_.take<std::uint64_t>(distinct);
     const auto order = scratch_.take<std::uint32_t>(distinct);
@@ -265,7 +308,7 @@ class SubstringNamer {
       if (a < short_names || b < short_names) return b < short_names;
       return is_less(long_ones[a - short_names], long_ones[b - short_names]);
     };
-    for_each_range(distinct, task, [&](std::uint64_t begin, std::uint64_t end) {
+    for_each_range(distinct, task_size(distinct), [&](std::uint64_t begin, std::uint64_t end) {
       // The range has the groups of equal heads that begin in it.
       const auto begins = [&](std::uint64_t i) {
         return i == 0 || i == distinct || heads[i - 1] != heads[i];
@@ -281,8 +324,10 @@ class SubstringNamer {
     const auto ranks = scratch_.take<std::uint32_t>(distinct);
     for_each_index(0, distinct,
                    [=](std::uint64_t i) { ranks[order[i]] = static_cast<std::uint32_t>(i); });
+    for_each_index(0, names_of.size(),
+                   [=](std::uint64_t number) { names_of[number] = ranks[names_of[number]]; });
     for_each_index(0, names_.size(),
-                   [names = names_, ranks](std::uint64_t i) { names[i] = ranks[names[i]]; });
+                   [names = names_, names_of](std::uint64_t i) { names[i] = names_of[names[i]]; });
   }
 
   const SymbolString<Symbol>& string_;

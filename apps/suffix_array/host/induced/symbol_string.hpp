@@ -55,7 +55,7 @@ struct LmsSuffix {
 };
 
 /// Finds the LMS suffixes, by ascending position.
-/// \param found  memory for half as many as symbols, and one for each thread
+/// \param found  memory for half as many as symbols
 /// \return how many
 template <class Symbol>
 [[nodiscard]] std::uint32_t find_lms_suffixes(const SymbolString<Symbol>& string, LmsSuffix* found);
