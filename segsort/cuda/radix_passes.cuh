@@ -23,6 +23,8 @@ namespace sortie::segsort::radix {
 inline constexpr int digit_bits = 8;
 inline constexpr unsigned int digits = 1 << digit_bits;
 inline constexpr int most_passes = 64 / digit_bits;
+/// A sort by buckets takes passes over the highest digits alone.
+inline constexpr int bucket_passes = 2;
 /// Long arrays are moved in portions of so many items, or more, if there would be more than
 /// most_portions, so that the table of statuses stays small.
 inline constexpr std::uint64_t items_of_portion = 1 << 27;
@@ -80,23 +82,24 @@ __device__ __forceinline__ Word word_of(const BitRangeCodec<Word>& codec, Word k
   return codec.plain ? key : codec.encode(key);
 }
 
-/// Counts all digits of all keys, clears the table of statuses, and decides, in the block that ends
-/// last, which passes are necessary.
+/// Counts all digits of all keys that `method` sorts by, clears the table of statuses, and decides,
+/// in the block that ends last, which passes are necessary.
 ///
 ///   block           tiles of count_threads * count_items keys, a grid apart; thread t holds keys
 ///                   r count_threads + t of a tile
 ///   shared memory   counters of each digit of each pass, two copies, for even and odd lanes
 template <class Word>
 __global__ void __launch_bounds__(count_threads)
-    count_digits_kernel(Arguments<Word> arguments, const ArrayDecision* decision, Passes* passes,
-                        Status* statuses, std::uint64_t words, std::uint64_t length) {
+    count_digits_kernel(Arguments<Word> arguments, const ArrayDecision* decision,
+                        ArrayMethod method, Passes* passes, Status* statuses, std::uint64_t words,
+                        std::uint64_t length) {
   constexpr int all_passes = static_cast<int>(sizeof(Word)) * 8 / digit_bits;
   constexpr unsigned int counters = all_passes * digits;
   __shared__ unsigned int counts[2 * counters];
   __shared__ std::uint64_t sums[count_threads / 32];
   __shared__ bool is_last;
   wait_for_preceding_kernels();
-  if (!decision->is_due(ArrayMethod::digits)) return;
+  if (!decision->is_due(method)) return;
   const unsigned int thread = threadIdx.x;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * count_threads + thread; i < words;
        i += std::uint64_t{gridDim.x} * count_threads)
@@ -107,11 +110,12 @@ __global__ void __launch_bounds__(count_threads)
   unsigned int* const own = counts + thread % 2 * counters;
   constexpr int bits = static_cast<int>(sizeof(Word)) * 8;
   const int used_passes = (bits - codec.ignored_bits + digit_bits - 1) / digit_bits;
+  const int first_pass = method == ArrayMethod::buckets ? used_passes - bucket_passes : 0;
   const auto count = [&](Word key) {
     Word word = word_of(codec, key) >> (codec.ignored_bits & (bits - 1));
 #pragma unroll
     for (int p = 0; p < all_passes; ++p) {
-      if (p < used_passes)
+      if (p >= first_pass && p < used_passes)
         atomicAdd(&own[p * digits + static_cast<unsigned int>(word % digits)], 1);
       word >>= digit_bits;
     }
@@ -139,7 +143,7 @@ __global__ void __launch_bounds__(count_threads)
   if (!is_last) return;
   __threadfence();
   std::uint32_t necessary = 0;
-  for (int p = 0; p < used_passes; ++p) {
+  for (int p = first_pass; p < used_passes; ++p) {
     const std::uint64_t amount = thread < digits ? passes->starts[p][thread] : 0;
     const bool agrees = __syncthreads_or(amount == length ? 1 : 0) != 0;
     const std::uint64_t before = prefix_sum_in_block<count_threads / 32>(amount, sums).before;
@@ -261,7 +265,9 @@ __device__ __forceinline__ unsigned int peers_by_votes(std::uint32_t digit, bool
 /// Moves a tile of `length` items. Warp w holds item 32 items w + 32 r + l of the tile in register
 /// r of lane l, until the items are in the order of their digits; then thread t holds positions
 /// r threads + t. Begins and ends with a barrier. Not inlined, because it needs all registers.
-template <class Shared, bool IsFull, bool IsPlain>
+/// \tparam InAnyOrder  items of one digit may change places: no pass precedes, and keys that are
+///                     equal cannot be told apart
+template <class Shared, bool IsFull, bool IsPlain, bool InAnyOrder>
 __device__ __noinline__ void move_tile(int length) {
   using Word = typename Shared::Word;
   using Value = typename Shared::Value;
@@ -283,9 +289,11 @@ __device__ __noinline__ void move_tile(int length) {
     reinterpret_cast<uint4*>(counts)[i] = uint4{0, 0, 0, 0};
   std::uint32_t* const masks =
       reinterpret_cast<std::uint32_t*>(shared.area) + warp * mask_tables * digits;
+  if constexpr (!InAnyOrder) {
 #pragma unroll
-  for (unsigned int i = thread % 32; i < mask_tables * digits / 4; i += 32)
-    reinterpret_cast<uint4*>(masks)[i] = uint4{0, 0, 0, 0};
+    for (unsigned int i = thread % 32; i < mask_tables * digits / 4; i += 32)
+      reinterpret_cast<uint4*>(masks)[i] = uint4{0, 0, 0, 0};
+  }
   __syncwarp();
   if constexpr (!IsPlain) {
     const BitRangeCodec<Word> codec = shared.codec;
@@ -293,15 +301,38 @@ __device__ __noinline__ void move_tile(int length) {
     for (int r = 0; r < items; ++r) words[r] = codec.encode(words[r]);
   }
 
-  // Counted before they are ranked, so that the blocks of later tiles wait less, and a rank is a
-  // place at once.
   const int shift = shared.shift;
   const auto digit_of = [&](Word word) {
     return static_cast<std::uint32_t>(word >> shift) & (digits - 1);
   };
+  const auto place_by_votes = [&](int r) {
+    const bool valid = is_item(first + 32 * r);
+    const std::uint32_t digit = digit_of(words[r]);
+    return take_place(counts, digit, peers_by_votes<IsFull>(digit, valid), valid);
+  };
+  // Lanes with one digit wait for each other when they set their masks, unless it is frequent.
+  const auto has_heavy_hitter = [&](int r) {
+    const std::uint32_t digit = digit_of(words[r]);
+    return lanes_of(__ballot_sync(full_warp, digit == from_lane(digit, 0))) >= least_heavy_lanes;
+  };
+  const bool is_heavy = has_heavy_hitter(0) || has_heavy_hitter(items / 2);
+  ShortNumbers<items, 16> in_order;  // positions of the thread's items in the tile
+  if constexpr (InAnyOrder) {  // at first among the items of the digit in the warp
+    if (is_heavy) {
 #pragma unroll
-  for (int r = 0; r < items; ++r)
-    if (is_item(first + 32 * r)) atomicAdd(&counts[digit_of(words[r])], 1);
+      for (int r = 0; r < items; ++r) in_order.set(r, place_by_votes(r));
+    } else {
+#pragma unroll
+      for (int r = 0; r < items; ++r)
+        in_order.set(r, is_item(first + 32 * r) ? atomicAdd(&counts[digit_of(words[r])], 1) : 0);
+    }
+  } else {
+    // Counted before they are ranked, so that the blocks of later tiles wait less, and a rank is a
+    // place at once.
+#pragma unroll
+    for (int r = 0; r < items; ++r)
+      if (is_item(first + 32 * r)) atomicAdd(&counts[digit_of(words[r])], 1);
+  }
   __syncthreads();
 
   // Thread d handles digit d.
@@ -323,18 +354,12 @@ __device__ __noinline__ void move_tile(int length) {
     for (int w = 0; w < Shared::warps; ++w) shared.counts[w][thread] += start;
   }
   __syncthreads();
-  ShortNumbers<items, 16> in_order;  // positions of the thread's items in the tile
-  const auto place_by_votes = [&](int r) {
-    const bool valid = is_item(first + 32 * r);
-    const std::uint32_t digit = digit_of(words[r]);
-    return take_place(counts, digit, peers_by_votes<IsFull>(digit, valid), valid);
-  };
-  // Lanes with one digit wait for each other when they set their masks, unless it is frequent.
-  const auto has_heavy_hitter = [&](int r) {
-    const std::uint32_t digit = digit_of(words[r]);
-    return lanes_of(__ballot_sync(full_warp, digit == from_lane(digit, 0))) >= least_heavy_lanes;
-  };
-  if (has_heavy_hitter(0) || has_heavy_hitter(items / 2)) {
+  if constexpr (InAnyOrder) {
+    const ShortNumbers<items, 16> ranks = in_order;
+#pragma unroll
+    for (int r = 0; r < items; ++r)
+      in_order.set(r, is_item(first + 32 * r) ? ranks[r] + counts[digit_of(words[r])] : 0);
+  } else if (is_heavy) {
 #pragma unroll
     for (int r = 0; r < items; ++r) in_order.set(r, place_by_votes(r));
   } else {
@@ -410,13 +435,13 @@ __device__ __noinline__ void move_tile(int length) {
 template <class Word, int ValueBytes>
 __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
                                   radix_shape<Word, ValueBytes>.resident_blocks)
-    pass_kernel(Arguments<Word> arguments, const ArrayDecision* decision, Passes* passes,
-                Status* statuses, Portion portion) {
+    pass_kernel(Arguments<Word> arguments, const ArrayDecision* decision, ArrayMethod method,
+                Passes* passes, Status* statuses, Portion portion) {
   using Shared = PassShared<Word, ValueBytes>;
   using Value = typename Shared::Value;
   Shared& shared = *reinterpret_cast<Shared*>(dynamic_shared_memory());
   wait_for_preceding_kernels();
-  if (!decision->is_due(ArrayMethod::digits) || portion.pass >= passes->count) return;
+  if (!decision->is_due(method) || portion.pass >= passes->count) return;
   const std::uint32_t digit = passes->order[portion.pass];
   if (threadIdx.x == 0) {
     const bool to_output = (passes->count - portion.pass) % 2 == 1;
@@ -444,12 +469,18 @@ __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
     const std::uint64_t tile = shared.tile_number;
     if (tile >= tiles) return;
     const std::uint64_t rest = portion.length - tile * Shared::tile;
+    if constexpr (ValueBytes == 0) {
+      if (rest >= Shared::tile && portion.pass == 0 && arguments.codec.plain) {
+        move_tile<Shared, true, true, true>(Shared::tile);
+        continue;
+      }
+    }
     if (rest < Shared::tile) {
-      move_tile<Shared, false, false>(static_cast<int>(rest));
+      move_tile<Shared, false, false, false>(static_cast<int>(rest));
     } else if (arguments.codec.plain) {
-      move_tile<Shared, true, true>(Shared::tile);
+      move_tile<Shared, true, true, false>(Shared::tile);
     } else {
-      move_tile<Shared, true, false>(Shared::tile);
+      move_tile<Shared, true, false, false>(Shared::tile);
     }
   }
 }

@@ -14,6 +14,7 @@
 
 #include "segsort/cuda/batch_sort.cuh"
 #include "segsort/cuda/block_sort.cuh"
+#include "segsort/cuda/bucket_runs.cuh"
 #include "segsort/cuda/grid_partition.cuh"
 #include "segsort/cuda/partition.cuh"
 #include "segsort/cuda/radix_passes.cuh"
@@ -408,8 +409,8 @@ void sort_by_digits(Keys kind, Order order, int end_bit = 8 * sizeof(Word)) {
   radix::Passes passes{};
   std::vector<radix::Status> statuses(4 * radix::digits, 0xdeadbeef);
   cuda_on_host::run_block(radix::count_threads, [&] {
-    radix::count_digits_kernel(problem.arguments, &decision, &passes, statuses.data(),
-                               statuses.size(), length);
+    radix::count_digits_kernel(problem.arguments, &decision, ArrayMethod::digits, &passes,
+                               statuses.data(), statuses.size(), length);
   });
   std::uint32_t number = 0;
   for (std::uint32_t pass = 0; pass < sizeof(Word); ++pass) {
@@ -417,12 +418,55 @@ void sort_by_digits(Keys kind, Order order, int end_bit = 8 * sizeof(Word)) {
       const radix::Portion portion{pass, number++, begin,
                                    begin == 0 ? 2 * Shared::tile : length - begin};
       cuda_on_host::run_block(Shared::threads, [&] {
-        radix::pass_kernel<Word, ValueBytes>(problem.arguments, &decision, &passes, statuses.data(),
-                                             portion);
+        radix::pass_kernel<Word, ValueBytes>(problem.arguments, &decision, ArrayMethod::digits,
+                                             &passes, statuses.data(), portion);
       });
     }
   }
   problem.expect_sorted(any_length);
+}
+
+/// Sorts an array by buckets, with the cuts `stride` items apart.
+/// \return whether all runs fit a tile
+template <class Word, int ValueBytes>
+bool sort_by_buckets(Keys kind, std::uint64_t stride) {
+  using Shared = radix::PassShared<Word, ValueBytes>;
+  constexpr std::uint32_t length = 2 * Shared::tile + 4321;
+  Problem<Word, ValueBytes> problem({length}, kind);
+  std::vector<Group> groups(length / stride + 1);
+  WorkLists lists = problem.lists;
+  lists.groups = groups.data();
+  lists.group_capacity = groups.size();
+  ArrayDecision decision{InputKind::other, ArrayMethod::buckets, 0};
+  radix::Passes passes{};
+  std::vector<radix::Status> statuses(3 * radix::digits);
+  cuda_on_host::run_block(radix::count_threads, [&] {
+    radix::count_digits_kernel(problem.arguments, &decision, ArrayMethod::buckets, &passes,
+                               statuses.data(), statuses.size(), length);
+  });
+  for (std::uint32_t pass = 0; pass < radix::bucket_passes; ++pass) {
+    cuda_on_host::run_block(Shared::threads, [&] {
+      radix::pass_kernel<Word, ValueBytes>(problem.arguments, &decision, ArrayMethod::buckets,
+                                           &passes, statuses.data(), {pass, pass, 0, length});
+    });
+  }
+  cuda_on_host::run_block(32 * buckets::run_warps, [&] {
+    buckets::list_runs_kernel(problem.arguments, lists, &decision, length, stride);
+  });
+  if (decision.method != ArrayMethod::buckets) return false;
+  constexpr int warps = warps_of_block<Word>(block_class_of_groups(group_classes - 1));
+  cuda_on_host::run_block(32 * warps, [&] {
+    block_sort_kernel<Word, ValueBytes, warps>(problem.arguments, lists, 227 * 1024);
+  });
+  problem.expect_sorted(any_length);
+  return true;
+}
+
+TEST(Kernels, Buckets) {
+  EXPECT_TRUE((sort_by_buckets<std::uint32_t, 4>(Keys::random, 8000)));
+  EXPECT_TRUE((sort_by_buckets<std::uint64_t, 0>(Keys::random, 511)));
+  EXPECT_TRUE((sort_by_buckets<std::uint32_t, 0>(Keys::few_random, 3000)));
+  EXPECT_FALSE((sort_by_buckets<std::uint32_t, 0>(Keys::half_greatest, 3000)));
 }
 
 TEST(Kernels, Digits) {
