@@ -41,6 +41,14 @@ cudaError_t launch_radix(const LaunchPlan& plan, const Arguments<Word>& argument
   for (std::uint32_t pass = 0; static_cast<int>(pass) < most; ++pass) {
     for (std::uint64_t begin = 0; begin < n; begin += radix::portion_length(n)) {
       const std::uint64_t length = std::min(n - begin, radix::portion_length(n));
+      if (number == radix::portions_of_table) {
+        number = 0;
+        status = cudaMemsetAsync(storage.statuses, 0,
+                                 radix::status_words<Word, ValueBytes>(n) * sizeof(radix::Status),
+                                 plan.stream);
+        if (status == cudaSuccess)
+          status = cudaMemsetAsync(passes->next_tile, 0, sizeof(passes->next_tile), plan.stream);
+      }
       if (status != cudaSuccess) return status;
       status = launch_resident(radix::pass_kernel<Word, ValueBytes>, plan, plan.order,
                                (length - 1) / Shared::tile + 1, no_limit, Shared::threads,

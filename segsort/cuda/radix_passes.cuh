@@ -25,10 +25,13 @@ inline constexpr unsigned int digits = 1 << digit_bits;
 inline constexpr int most_passes = 64 / digit_bits;
 /// A sort by buckets takes passes over the highest digits alone.
 inline constexpr int bucket_passes = 2;
-/// Long arrays are moved in portions of so many items, or more, if there would be more than
-/// most_portions, so that the table of statuses stays small.
-inline constexpr std::uint64_t items_of_portion = 1 << 27;
-inline constexpr int most_portions = 15;
+/// Statuses have so many bits for a number of items, and 5 for a code: a table serves
+/// portions_of_table portions before it must be cleared.
+inline constexpr int status_code_shift = 27;
+inline constexpr std::uint32_t portions_of_table = 15;
+/// Long arrays are moved in portions of so many items, so that numbers fit statuses, and the table
+/// of statuses stays small.
+inline constexpr std::uint64_t items_of_portion = (1 << status_code_shift) - (1 << 12);
 inline constexpr unsigned int count_threads = 512;
 inline constexpr int count_items = 8;
 
@@ -38,14 +41,15 @@ struct Passes {
   std::uint32_t order[most_passes];  ///< which digit each pass sorts by; the lowest is 0
   std::uint32_t count;               ///< of passes
   std::uint32_t blocks_done;
-  /// Of each portion of each pass, the first tile that no block has taken.
-  std::uint32_t next_tile[most_passes * most_portions];
+  /// Of each portion of each pass, the first tile that no block has taken. Cleared with the table
+  /// of statuses.
+  std::uint32_t next_tile[portions_of_table];
 };
 
 /// A portion of a pass.
 struct Portion {
   std::uint32_t pass;
-  std::uint32_t number;  ///< over all portions of all passes
+  std::uint32_t number;  ///< over all portions of all passes since the table was cleared
   std::uint64_t begin;
   std::uint64_t length;
 };
@@ -53,8 +57,8 @@ struct Portion {
 /// What a tile has published of a digit: the number of its items in it, or in all tiles of the
 /// portion up to it, below a code that tells which, and of which portion. Earlier ones have lower
 /// codes.
-using Status = unsigned long long;
-inline constexpr int status_code_shift = 56;
+using Status = std::uint32_t;
+static_assert(2 * portions_of_table < 1u << (32 - status_code_shift));
 
 /// Measured on an H100 with 2^22 to 2^28 items.
 template <class Word, int ValueBytes>
@@ -63,11 +67,9 @@ inline constexpr PartitionShape radix_shape = sizeof(Word) == 4 && ValueBytes ==
                                               : sizeof(Word) == 4 && ValueBytes == 4
                                                   ? PartitionShape{512, 24, 1}
                                                   : PartitionShape{512, 20, 1};
-static_assert(2 * most_passes * most_portions < 256, "codes have 8 bits");
 
 constexpr std::uint64_t portion_length(std::uint64_t items) {
-  const std::uint64_t share = (items - 1) / most_portions + 1;
-  return items < items_of_portion ? items : share < items_of_portion ? items_of_portion : share;
+  return items < items_of_portion ? items : items_of_portion;
 }
 /// Words of a table of all digits of all tiles of a portion.
 template <class Word, int ValueBytes>
@@ -200,23 +202,23 @@ struct PassShared {
 };
 
 /// Publishes that `tile` has `count` items of a digit.
-__device__ __forceinline__ void publish(Status* column, std::uint64_t tile, std::uint64_t count,
+__device__ __forceinline__ void publish(Status* column, std::uint64_t tile, std::uint32_t count,
                                         std::uint32_t portion) {
   if (tile != 0)
     *static_cast<volatile Status*>(column + tile * digits) =
-        Status{2 * portion + 1} << status_code_shift | count;
+        (2 * portion + 1) << status_code_shift | count;
 }
 
 /// Number of items of a digit in all tiles before `tile`, which has `count` of them. Publishes the
 /// sum of both.
-__device__ __forceinline__ std::uint64_t items_before(Status* column, std::uint64_t tile,
-                                                      std::uint64_t count, std::uint32_t portion) {
-  const Status of_tile = Status{2 * portion + 1} << status_code_shift;
-  const Status up_to_tile = Status{2 * portion + 2} << status_code_shift;
+__device__ __forceinline__ std::uint32_t items_before(Status* column, std::uint64_t tile,
+                                                      std::uint32_t count, std::uint32_t portion) {
+  const Status of_tile = (2 * portion + 1) << status_code_shift;
+  const Status up_to_tile = (2 * portion + 2) << status_code_shift;
   constexpr Status amount = (Status{1} << status_code_shift) - 1;
   constexpr int window = 4;  // statuses read at once
   volatile Status* const published = column;
-  std::uint64_t sum = 0;
+  std::uint32_t sum = 0;
   for (std::uint64_t next = tile; next != 0;) {
     Status status[window];
 #pragma unroll
@@ -391,7 +393,7 @@ __device__ __noinline__ void move_tile(int length) {
       values[r] = is_item(first + 32 * r) ? values_from[32 * r] : Value{0};
   }
   if (has_digit) {
-    const std::uint64_t before = items_before(in_global_memory(shared.statuses) + thread,
+    const std::uint32_t before = items_before(in_global_memory(shared.statuses) + thread,
                                               shared.tile_number, in_tile, shared.portion.number);
     shared.places[thread] = shared.starts_of_digits[thread] + before - start;
     // The last tile of the portion knows where the next one begins.
