@@ -20,7 +20,8 @@ struct RadixStorage {
 };
 
 /// Launches the passes over all digits, or for a sort by buckets over the highest ones.
-/// \pre the passes have been cleared, and `decision` made, by launch_array_start()
+/// \param decision  made by launch_array_start(), which also clears the passes; null: the passes have
+///                  been cleared, and all digits are to be sorted by
 template <class Word, int ValueBytes>
 cudaError_t launch_radix(const LaunchPlan& plan, const Arguments<Word>& arguments,
                          const RadixStorage& storage, const ArrayDecision* decision,
@@ -35,8 +36,10 @@ cudaError_t launch_radix(const LaunchPlan& plan, const Arguments<Word>& argument
                       radix::count_threads, 0, arguments, decision, method, passes,
                       storage.statuses, radix::status_words<Word, ValueBytes>(n), n);
   const int compared = 8 * static_cast<int>(sizeof(Word)) - arguments.codec.ignored_bits;
-  const int most =
-      by_buckets ? radix::bucket_passes : (compared + radix::digit_bits - 1) / radix::digit_bits;
+  // Without any bits to compare, a pass copies the items.
+  const int most = by_buckets
+                       ? radix::bucket_passes
+                       : std::max((compared + radix::digit_bits - 1) / radix::digit_bits, 1);
   std::uint32_t number = 0;
   for (std::uint32_t pass = 0; static_cast<int>(pass) < most; ++pass) {
     for (std::uint64_t begin = 0; begin < n; begin += radix::portion_length(n)) {

@@ -60,11 +60,11 @@ struct Portion {
 using Status = std::uint32_t;
 static_assert(2 * portions_of_table < 1u << (32 - status_code_shift));
 
-/// Measured on an H100 with 2^22 to 2^28 items.
+/// Measured on an H100 with 2^22 to 2^28 items, keys of 4 and 8 bytes.
 template <class Word, int ValueBytes>
-inline constexpr PartitionShape radix_shape = sizeof(Word) == 4 && ValueBytes == 0
+inline constexpr PartitionShape radix_shape = sizeof(Word) <= 4 && ValueBytes == 0
                                                   ? PartitionShape{384, 24, 2}
-                                              : sizeof(Word) == 4 && ValueBytes == 4
+                                              : sizeof(Word) <= 4 && ValueBytes == 4
                                                   ? PartitionShape{512, 24, 1}
                                                   : PartitionShape{512, 20, 1};
 
@@ -86,6 +86,7 @@ __device__ __forceinline__ Word word_of(const BitRangeCodec<Word>& codec, Word k
 
 /// Counts all digits of all keys that `method` sorts by, clears the table of statuses, and decides,
 /// in the block that ends last, which passes are necessary.
+/// \param decision  of this and the next kernels, whether there is anything to do; null: there is
 ///
 ///   block           tiles of count_threads * count_items keys, a grid apart; thread t holds keys
 ///                   r count_threads + t of a tile
@@ -101,7 +102,7 @@ __global__ void __launch_bounds__(count_threads)
   __shared__ std::uint64_t sums[count_threads / 32];
   __shared__ bool is_last;
   wait_for_preceding_kernels();
-  if (!decision->is_due(method)) return;
+  if (decision != nullptr && !decision->is_due(method)) return;
   const unsigned int thread = threadIdx.x;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * count_threads + thread; i < words;
        i += std::uint64_t{gridDim.x} * count_threads)
@@ -114,12 +115,12 @@ __global__ void __launch_bounds__(count_threads)
   const int used_passes = (bits - codec.ignored_bits + digit_bits - 1) / digit_bits;
   const int first_pass = method == ArrayMethod::buckets ? used_passes - bucket_passes : 0;
   const auto count = [&](Word key) {
-    Word word = word_of(codec, key) >> (codec.ignored_bits & (bits - 1));
+    auto word = static_cast<Word>(word_of(codec, key) >> (codec.ignored_bits & (bits - 1)));
 #pragma unroll
     for (int p = 0; p < all_passes; ++p) {
       if (p >= first_pass && p < used_passes)
-        atomicAdd(&own[p * digits + static_cast<unsigned int>(word % digits)], 1);
-      word >>= digit_bits;
+        atomicAdd(&own[p * digits + static_cast<unsigned int>(word & (digits - 1))], 1);
+      word = static_cast<Word>(std::uint64_t{word} >> digit_bits);
     }
   };
   constexpr std::uint64_t tile = count_threads * count_items;
@@ -443,7 +444,7 @@ __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
   using Value = typename Shared::Value;
   Shared& shared = *reinterpret_cast<Shared*>(dynamic_shared_memory());
   wait_for_preceding_kernels();
-  if (!decision->is_due(method) || portion.pass >= passes->count) return;
+  if ((decision != nullptr && !decision->is_due(method)) || portion.pass >= passes->count) return;
   const std::uint32_t digit = passes->order[portion.pass];
   if (threadIdx.x == 0) {
     const bool to_output = (passes->count - portion.pass) % 2 == 1;

@@ -404,7 +404,7 @@ void sort_by_digits(Keys kind, Order order, int end_bit = 8 * sizeof(Word)) {
   constexpr std::uint32_t length = 3 * Shared::tile + 1234;
   Problem<Word, ValueBytes> problem({length}, kind, order);
   problem.arguments.codec =
-      BitRangeCodec<Word>::make(sizeof(Word) == 4 ? KeyType::u32 : KeyType::u64, order, 0, end_bit);
+      BitRangeCodec<Word>::make(KeyKind::unsigned_integer, order, 0, end_bit);
   const ArrayDecision decision{InputKind::other, ArrayMethod::digits, 0};
   radix::Passes passes{};
   std::vector<radix::Status> statuses(4 * radix::digits, 0xdeadbeef);
@@ -474,6 +474,8 @@ TEST(Kernels, Digits) {
   sort_by_digits<std::uint32_t, 0>(Keys::half_greatest, Order::descending);
   sort_by_digits<std::uint64_t, 4>(Keys::two_fields, Order::descending);
   sort_by_digits<std::uint64_t, 8>(Keys::few, Order::ascending);
+  sort_by_digits<std::uint16_t, 4>(Keys::random, Order::descending);
+  sort_by_digits<std::uint8_t, 8>(Keys::half_greatest, Order::descending);
 }
 
 }  // namespace
