@@ -141,6 +141,20 @@ __device__ __forceinline__ std::uint32_t bits_below(std::uint64_t key, int span)
   return static_cast<std::uint32_t>((key << (64 - span)) >> 32);
 }
 
+/// A number as a floating-point number of 32 bits, without loss of order: above, the place of its
+/// highest bit, below, the bits that follow. 0 counts as 1.
+__device__ __forceinline__ std::uint32_t floating_bits(std::uint32_t number) {
+  number |= 1;
+  const int zeros = __clz(static_cast<int>(number));
+  return static_cast<std::uint32_t>(31 - zeros) << 27 | number << zeros << 1 >> 5;
+}
+__device__ __forceinline__ std::uint32_t floating_bits(std::uint64_t number) {
+  number |= 1;
+  const int zeros = __clzll(static_cast<long long>(number));
+  return static_cast<std::uint32_t>(63 - zeros) << 26 |
+         static_cast<std::uint32_t>(number << zeros << 1 >> 38);
+}
+
 /// Field of the segment index in a word: its highest `segment_bits` bits, possibly none.
 __device__ __forceinline__ std::uint32_t segment_field(std::uint32_t segment, int segment_bits) {
   return (segment << 1) << (31 - segment_bits);

@@ -245,20 +245,6 @@ __device__ __forceinline__ Ties resolve_ties(T& tile, const std::uint32_t (&word
   return order_ties(tile, length, compare_mask);
 }
 
-/// A number as a floating-point number of 32 bits, without loss of order: above, the place of its
-/// highest bit, below, the bits that follow. 0 counts as 1.
-__device__ __forceinline__ std::uint32_t floating_bits(std::uint32_t number) {
-  number |= 1;
-  const int zeros = __clz(static_cast<int>(number));
-  return static_cast<std::uint32_t>(31 - zeros) << 27 | number << zeros << 1 >> 5;
-}
-__device__ __forceinline__ std::uint32_t floating_bits(std::uint64_t number) {
-  number |= 1;
-  const int zeros = __clzll(static_cast<long long>(number));
-  return static_cast<std::uint32_t>(63 - zeros) << 26 |
-         static_cast<std::uint32_t>(number << zeros << 1 >> 38);
-}
-
 /// Lanes of a warp, of 32, whose keys are in the lowest part of the range of the tile from which on
 /// windows are floating-point numbers. Of evenly spread keys 2 are in this part, a sixteenth.
 inline constexpr int least_low_lanes = 12;
