@@ -168,8 +168,8 @@ class ArraySort {
     arguments.values_in = items.values_in;
     arguments.values_out = items.values_out;
     arguments.value_bytes = ValueBytes;
-    arguments.codec = BitRangeCodec<Word>::make(items.kind, items.order, items.begin_bit,
-                                                items.end_bit);
+    arguments.codec =
+        BitRangeCodec<Word>::make(items.kind, items.order, items.begin_bit, items.end_bit);
     if (items.end_bit - items.begin_bit > radix::digit_bits) {
       arguments.keys_scratch = carver_.take<Word>(n());
       if (ValueBytes != 0) arguments.values_scratch = carver_.take<Value>(n());
@@ -188,8 +188,7 @@ class ArraySort {
           stream_,
           limits.has_dependent_launch ? LaunchOrder::overlapping : LaunchOrder::after,
           true};
-      return launch_radix<Word, ValueBytes>(plan, arguments, storage, nullptr,
-                                            ArrayMethod::digits);
+      return launch_radix<Word, ValueBytes>(plan, arguments, storage, nullptr, ArrayMethod::digits);
     });
   }
 

@@ -31,7 +31,9 @@ constexpr std::uint64_t stride(std::uint64_t n) {
              ? LargeTiles::longest_group - spare
              : LargeTiles::longest_group / 8;
 }
-constexpr std::uint64_t runs(std::uint64_t n) { return (n - 1) / stride(n) + 1; }
+constexpr std::uint64_t runs(std::uint64_t n) {
+  return (n - 1) / stride(n) + 1;
+}
 
 /// First item from `cut` on that is not in the bucket of the item before it; `length` if there is
 /// none. Called by a warp, which probes 32 places at once.
@@ -84,8 +86,8 @@ __global__ void __launch_bounds__(32 * run_warps)
     if (lane() != 0 || begin == end) continue;
     if (end - begin <= LargeTiles::longest_group) {
       const Group run(begin, static_cast<std::uint32_t>(end - begin), Buffer::output);
-      lists.group(group_classes - 1,
-                  atomicAdd(&lists.counters->groups[group_classes - 1], 1)) = run;
+      lists.group(group_classes - 1, atomicAdd(&lists.counters->groups[group_classes - 1], 1)) =
+          run;
     } else {
       *const_cast<volatile ArrayMethod*>(&decision->method) = ArrayMethod::digits;
     }

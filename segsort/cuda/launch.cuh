@@ -135,7 +135,7 @@ cudaError_t launch_longest_groups(const LaunchPlan& plan, const Arguments<Word>&
                                   const WorkLists& lists) {
   constexpr int longest = block_class_of_groups(group_classes - 1);
   return launch_teams<Word, ValueBytes, warps_of_block<Word>(longest)>(plan, arguments, lists,
-                                                                        longest + 1);
+                                                                       longest + 1);
 }
 
 /// Divides the segments into chunks for the warps of the first kernel.

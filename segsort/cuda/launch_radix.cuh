@@ -37,9 +37,8 @@ cudaError_t launch_radix(const LaunchPlan& plan, const Arguments<Word>& argument
                       storage.statuses, radix::status_words<Word, ValueBytes>(n), n);
   const int compared = 8 * static_cast<int>(sizeof(Word)) - arguments.codec.ignored_bits;
   // Without any bits to compare, a pass copies the items.
-  const int most = by_buckets
-                       ? radix::bucket_passes
-                       : std::max((compared + radix::digit_bits - 1) / radix::digit_bits, 1);
+  const int most = by_buckets ? radix::bucket_passes
+                              : std::max((compared + radix::digit_bits - 1) / radix::digit_bits, 1);
   std::uint32_t number = 0;
   for (std::uint32_t pass = 0; static_cast<int>(pass) < most; ++pass) {
     for (std::uint64_t begin = 0; begin < n; begin += radix::portion_length(n)) {

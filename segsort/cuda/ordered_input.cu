@@ -95,8 +95,8 @@ __device__ bool has_even_buckets(Word key, few::AtomicWord<Word>* table,
   for (unsigned int i = threadIdx.x; i < sample_slots; i += sample_threads) table[i] = 0;
   const bool uneven = is_uneven(key, range, cells, most_in_cell_for_buckets);
   constexpr int bits = static_cast<int>(sizeof(Word)) * 8;
-  const auto bucket = static_cast<unsigned int>(
-      key >> (bits - radix::bucket_passes * radix::digit_bits));
+  const auto bucket =
+      static_cast<unsigned int>(key >> (bits - radix::bucket_passes * radix::digit_bits));
   const auto before = atomicAdd(&table[bucket * 0x9e3779b1u >> 20], few::AtomicWord<Word>{1});
   const bool is_heavy = __syncthreads_or(before + 1 >= least_heavy_bucket ? 1 : 0) != 0;
   return !uneven && !is_heavy && static_cast<Word>(range[1] - range[0]) >> (bits - 1) != 0;
@@ -139,8 +139,8 @@ __global__ void __launch_bounds__(sample_threads)
   for (unsigned int i = thread; i < sizeof(Counters) / 4; i += sample_threads)
     reinterpret_cast<std::uint32_t*>(lists.counters)[i] = 0;
   if (passes != nullptr)
-    for (unsigned int i = thread; i < sizeof(radix::Passes) / 4 * (use == DigitUse::buckets ? 2 : 1);
-         i += sample_threads)
+    for (unsigned int i = thread;
+         i < sizeof(radix::Passes) / 4 * (use == DigitUse::buckets ? 2 : 1); i += sample_threads)
       reinterpret_cast<std::uint32_t*>(passes)[i] = 0;
   ArrayMethod method = ArrayMethod::ranges;
   InputKind order = InputKind::other;
@@ -170,9 +170,8 @@ __global__ void __launch_bounds__(sample_threads)
       few::clear(start->few_keys);
       if (distinct <= few_in_sample) order = InputKind::few_keys;
     }
-    method =
-        method_of(use, arguments.codec, key, sample[0], next_of_sample, distinct, table, range,
-                  cells);
+    method = method_of(use, arguments.codec, key, sample[0], next_of_sample, distinct, table, range,
+                       cells);
   }
   __syncthreads();
   if (thread != 0) return;

@@ -93,8 +93,7 @@ __device__ __forceinline__ void list_buckets(Shared& shared, const Lists& lists,
     if (length > lists.longest()) {
       // What a bucket of a floating cut spans is found out when it is counted.
       const std::uint64_t least = cut.is_floating() ? 0 : cut.first_of(first);
-      const std::uint64_t span =
-          cut.is_floating() ? cut.span : cut.first_of(first + 1) - 1 - least;
+      const std::uint64_t span = cut.is_floating() ? cut.span : cut.first_of(first + 1) - 1 - least;
       keep_large(Part{part.begin + start, length, part.base + least, span, to, 0});
     } else if (length > 1 || (length == 1 && to != Buffer::output)) {
       lists.add_group(Group(part.begin + start, static_cast<std::uint32_t>(length), to));
@@ -140,8 +139,8 @@ inline constexpr std::uint64_t least_floating_span = 1 << 16;
 /// \param in_low_buckets  its items in the first low_buckets buckets
 __device__ inline bool makes_floating(Part& part, const RangeCut& cut,
                                       std::uint64_t in_low_buckets) {
-  if (cut.is_floating() || part.span < least_floating_span ||
-      cut.buckets < 4 * low_buckets || in_low_buckets < part.length / least_low_share)
+  if (cut.is_floating() || part.span < least_floating_span || cut.buckets < 4 * low_buckets ||
+      in_low_buckets < part.length / least_low_share)
     return false;
   part.is_floating = 1;
   return true;
@@ -189,8 +188,7 @@ __device__ __forceinline__ void partition_in_block(Shared& shared,
       cut = RangeCut(part, typename Lists::Tiles{});
       lengths = count();
     }
-    if (threadIdx.x < low_buckets / 2)
-      shared.starts[threadIdx.x] = lengths.first + lengths.second;
+    if (threadIdx.x < low_buckets / 2) shared.starts[threadIdx.x] = lengths.first + lengths.second;
     __syncthreads();
     std::uint64_t in_low_buckets = 0;
     for (int i = 0; i < low_buckets / 2; ++i) in_low_buckets += shared.starts[i];

@@ -320,7 +320,7 @@ __device__ __noinline__ void move_tile(int length) {
   };
   const bool is_heavy = has_heavy_hitter(0) || has_heavy_hitter(items / 2);
   ShortNumbers<items, 16> in_order;  // positions of the thread's items in the tile
-  if constexpr (InAnyOrder) {  // at first among the items of the digit in the warp
+  if constexpr (InAnyOrder) {        // at first among the items of the digit in the warp
     if (is_heavy) {
 #pragma unroll
       for (int r = 0; r < items; ++r) in_order.set(r, place_by_votes(r));

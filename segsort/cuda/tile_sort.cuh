@@ -185,8 +185,8 @@ __device__ __noinline__ Ties order_ties(T& tile, int length, typename T::Word co
     const int position = first + __ffs(static_cast<int>(rest)) - 1;
     const std::uint32_t word = tile.word(position);
     int run = 2;
-    for (int i = position - 1;
-         run <= longest_resolved_run && i >= 0 && same(word, tile.word(i)); --i)
+    for (int i = position - 1; run <= longest_resolved_run && i >= 0 && same(word, tile.word(i));
+         --i)
       ++run;
     for (int i = position + 2;
          run <= longest_resolved_run && i < length && same(word, tile.word(i)); ++i)
@@ -292,8 +292,8 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
     return false;
   }
   // Teams find out when their bins are too large, since a vote of theirs is a barrier.
-  bool is_floating = T::warps == 1 && is_low_heavy(bits_below(keys[0] - base, span),
-                                                   T::thread() < length);
+  bool is_floating =
+      T::warps == 1 && is_low_heavy(bits_below(keys[0] - base, span), T::thread() < length);
 #pragma unroll
   for (int r = 0; r < T::items; ++r)
     words[r] |= (bits_below(keys[r] - base, span) >> segment_bits) & ~T::index_mask;

@@ -407,8 +407,7 @@ void sort_by_digits(Keys kind, Order order, int end_bit = 8 * sizeof(Word)) {
   using Shared = radix::PassShared<Word, ValueBytes>;
   constexpr std::uint32_t length = 3 * Shared::tile + 1234;
   Problem<Word, ValueBytes> problem({length}, kind, order);
-  problem.arguments.codec =
-      BitRangeCodec<Word>::make(KeyKind::unsigned_integer, order, 0, end_bit);
+  problem.arguments.codec = BitRangeCodec<Word>::make(KeyKind::unsigned_integer, order, 0, end_bit);
   const ArrayDecision decision{InputKind::other, ArrayMethod::digits, 0};
   radix::Passes passes{};
   std::vector<radix::Status> statuses(4 * radix::digits, 0xdeadbeef);
