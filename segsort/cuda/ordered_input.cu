@@ -92,6 +92,7 @@ template <class Word>
 __device__ bool has_even_buckets(Word key, few::AtomicWord<Word>* table,
                                  few::AtomicWord<Word> (&range)[2],
                                  unsigned int (&cells)[spread_cells]) {
+  __syncthreads();
   for (unsigned int i = threadIdx.x; i < sample_slots; i += sample_threads) table[i] = 0;
   const bool uneven = is_uneven(key, range, cells, most_in_cell_for_buckets);
   constexpr int bits = static_cast<int>(sizeof(Word)) * 8;
@@ -103,15 +104,19 @@ __device__ bool has_even_buckets(Word key, few::AtomicWord<Word>* table,
 }
 
 /// How to sort an array of which thread t has key t of a sample, and the next. Called by a block.
+/// \param is_floating  set if buckets are to be of keys as floating-point numbers
 template <class Word>
 __device__ ArrayMethod method_of(DigitUse use, const BitRangeCodec<Word>& codec, Word key,
                                  Word first, Word next, unsigned int distinct,
                                  few::AtomicWord<Word>* table, few::AtomicWord<Word> (&range)[2],
-                                 unsigned int (&cells)[spread_cells]) {
+                                 unsigned int (&cells)[spread_cells], bool& is_floating) {
   if (use == DigitUse::never) return ArrayMethod::ranges;
   if (use == DigitUse::always) return ArrayMethod::digits;
-  if (use == DigitUse::buckets)
-    return has_even_buckets(key, table, range, cells) ? ArrayMethod::buckets : ArrayMethod::digits;
+  if (use == DigitUse::buckets) {
+    if (has_even_buckets(key, table, range, cells)) return ArrayMethod::buckets;
+    is_floating = has_even_buckets(radix::spread_of(key, true), table, range, cells);
+    return is_floating ? ArrayMethod::buckets : ArrayMethod::digits;
+  }
   int differing = 0;
   for (int shift = codec.ignored_bits; shift < static_cast<int>(sizeof(Word)) * 8;
        shift += radix::digit_bits)
@@ -143,6 +148,7 @@ __global__ void __launch_bounds__(sample_threads)
          i < sizeof(radix::Passes) / 4 * (use == DigitUse::buckets ? 2 : 1); i += sample_threads)
       reinterpret_cast<std::uint32_t*>(passes)[i] = 0;
   ArrayMethod method = ArrayMethod::ranges;
+  bool is_floating = false;
   InputKind order = InputKind::other;
   if (length >= least_examined) {
     // Equal keys may not be exchanged if they have values, or differ in bits that are not compared.
@@ -171,13 +177,13 @@ __global__ void __launch_bounds__(sample_threads)
       if (distinct <= few_in_sample) order = InputKind::few_keys;
     }
     method = method_of(use, arguments.codec, key, sample[0], next_of_sample, distinct, table, range,
-                       cells);
+                       cells, is_floating);
   }
   __syncthreads();
   if (thread != 0) return;
   start->begin = 0;
   start->end = length;
-  start->decision = {order, method, 0};
+  start->decision = {order, method, 0, is_floating ? 1u : 0};
   start->blocks_done = 0;
   if (start->decision.is_due(ArrayMethod::ranges)) list_array(lists, length);
 }

@@ -408,7 +408,7 @@ void sort_by_digits(Keys kind, Order order, int end_bit = 8 * sizeof(Word)) {
   constexpr std::uint32_t length = 3 * Shared::tile + 1234;
   Problem<Word, ValueBytes> problem({length}, kind, order);
   problem.arguments.codec = BitRangeCodec<Word>::make(KeyKind::unsigned_integer, order, 0, end_bit);
-  const ArrayDecision decision{InputKind::other, ArrayMethod::digits, 0};
+  const ArrayDecision decision{InputKind::other, ArrayMethod::digits, 0, 0};
   radix::Passes passes{};
   std::vector<radix::Status> statuses(4 * radix::digits, 0xdeadbeef);
   cuda_on_host::run_block(radix::count_threads, [&] {
@@ -432,15 +432,16 @@ void sort_by_digits(Keys kind, Order order, int end_bit = 8 * sizeof(Word)) {
 /// Sorts an array by buckets, with the cuts `stride` items apart.
 /// \return whether all runs fit a tile
 template <class Word, int ValueBytes>
-bool sort_by_buckets(Keys kind, std::uint64_t stride) {
+bool sort_by_buckets(Keys kind, std::uint64_t stride, bool is_floating = false,
+                     Order order = Order::ascending) {
   using Shared = radix::PassShared<Word, ValueBytes>;
   constexpr std::uint32_t length = 2 * Shared::tile + 4321;
-  Problem<Word, ValueBytes> problem({length}, kind);
+  Problem<Word, ValueBytes> problem({length}, kind, order);
   std::vector<Group> groups(length / stride + 1);
   WorkLists lists = problem.lists;
   lists.groups = groups.data();
   lists.group_capacity = groups.size();
-  ArrayDecision decision{InputKind::other, ArrayMethod::buckets, 0};
+  ArrayDecision decision{InputKind::other, ArrayMethod::buckets, 0, is_floating ? 1u : 0};
   radix::Passes passes{};
   std::vector<radix::Status> statuses(3 * radix::digits);
   cuda_on_host::run_block(radix::count_threads, [&] {
@@ -470,6 +471,9 @@ TEST(Kernels, Buckets) {
   EXPECT_TRUE((sort_by_buckets<std::uint64_t, 0>(Keys::random, 511)));
   EXPECT_TRUE((sort_by_buckets<std::uint32_t, 0>(Keys::few_random, 3000)));
   EXPECT_FALSE((sort_by_buckets<std::uint32_t, 0>(Keys::half_greatest, 3000)));
+  EXPECT_FALSE((sort_by_buckets<std::uint32_t, 4>(Keys::steep, 8000)));
+  EXPECT_TRUE((sort_by_buckets<std::uint32_t, 4>(Keys::steep, 7500, true)));
+  EXPECT_TRUE((sort_by_buckets<std::uint64_t, 0>(Keys::random, 500, true, Order::descending)));
 }
 
 TEST(Kernels, Digits) {
