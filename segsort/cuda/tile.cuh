@@ -68,7 +68,7 @@ struct Tile {
 
   alignas(16) Word keys[capacity];                            ///< encoded, in the order of e
   alignas(16) Value values[value_bytes == 0 ? 1 : capacity];  ///< in the order of e
-  std::uint32_t words[banked(capacity)];                      ///< in sorted order
+  alignas(8) std::uint32_t words[banked(capacity)];           ///< in sorted order
   static constexpr bool ids_alias_values = warps > 1 && value_bytes != 0;
   std::uint16_t own_ids[warps == 1 || value_bytes != 0 ? 1 : capacity];
   alignas(4) std::uint16_t splits[warps == 1 ? 1 : threads + 1];  ///< of merged runs

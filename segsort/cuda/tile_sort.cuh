@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "segsort/cuda/dense_words.cuh"
 #include "segsort/cuda/policy.cuh"
 #include "segsort/cuda/tile.cuh"
 #include "segsort/cuda/word_sort.cuh"
@@ -16,7 +17,8 @@
 ///
 /// and the words are sorted. Keys are relative to the least key of the tile. If many of them are
 /// near the least, windows hold them as floating-point numbers, which spreads keys of any
-/// magnitude evenly. Short runs of equal windows are sorted by one thread each; if a long run is
+/// magnitude evenly; if a tile of several warps has few distinct keys, their ranks
+/// (dense_words.cuh). Short runs of equal windows are sorted by one thread each; if a long run is
 /// not in order already, the tile is sorted again digit by digit, least significant first, with
 /// the window as the digit.
 namespace sortie::segsort {
@@ -325,19 +327,30 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
     };
     if (is_floating) make_floating();
     bool sorted = false;
+    bool is_dense = false;
     if constexpr (T::warps > 1 || warps_distribute<typename T::Word, T::value_bytes>) {
       // Keys alone that agree in all bits are interchangeable, so the bins need not be sorted.
       const bool bins_are_equal = T::value_bytes == 0 && codec.ignored_bits == 0 &&
                                   segment_bits + span <= T::bin_bits && !is_floating;
       for (;;) {
         sorted = sort_by_distribution(tile, words, length, bins_are_equal);
-        if (sorted || is_floating || T::warps == 1) break;
-        if (!T::any(is_low_heavy(words[0], T::thread() < length))) break;
-        make_floating();
-        is_floating = true;
+        if (sorted || T::warps == 1 || is_dense) break;
+        if (!is_floating && T::any(is_low_heavy(words[0], T::thread() < length))) {
+          make_floating();
+          is_floating = true;
+          continue;
+        }
+        if constexpr (T::warps > 1) {
+          const DenseWords<T::items> dense = dense_words(tile, length, codec.compare_mask);
+          if (!dense.exist) break;
+          is_dense = true;
+#pragma unroll
+          for (int r = 0; r < T::items; ++r) words[r] = dense.words[r];
+        }
       }
     }
     if (!sorted) sort_words(tile, words);
+    if (is_dense) return false;
   }
   const int differing_bits = span - codec.ignored_bits;
   if (!is_floating && differing_bits <= window) return false;
