@@ -245,6 +245,23 @@ TEST(Tile, PaddedWordsAreDistinctAndSpreadStrides) {
   EXPECT_EQ(banks.size(), 32U);
 }
 
+template <class Word>
+void expect_floating_bits_ascend() {
+  std::mt19937_64 random(5);
+  std::vector<Word> numbers = {0, 1, 2, 3, static_cast<Word>(~Word{0})};
+  for (int i = 0; i < 1000; ++i) numbers.push_back(static_cast<Word>(random() >> (random() % 64)));
+  std::sort(numbers.begin(), numbers.end());
+  for (std::size_t i = 1; i < numbers.size(); ++i)
+    EXPECT_LE(floating_bits(numbers[i - 1]), floating_bits(numbers[i])) << numbers[i];
+  EXPECT_EQ(floating_bits(Word{1}), 0U);
+  EXPECT_EQ(floating_bits(static_cast<Word>(~Word{0})), ~0U);
+}
+
+TEST(Tile, FloatingBitsAscendWithTheNumber) {
+  expect_floating_bits_ascend<std::uint32_t>();
+  expect_floating_bits_ascend<std::uint64_t>();
+}
+
 template <class Word, int ValueBytes, int BlockWarps>
 void sort_classes_of_block(Keys kind = Keys::two_fields) {
   Lengths lengths;
