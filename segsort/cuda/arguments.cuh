@@ -17,7 +17,7 @@ namespace sortie::segsort {
 /// `word & compare_mask`.
 template <class Word>
 struct BitRangeCodec {
-  static_assert(std::is_same_v<Word, std::uint32_t> || std::is_same_v<Word, std::uint64_t>);
+  static_assert(std::is_unsigned_v<Word>);
   static constexpr int bits = KeyCodec<Word>::bits;
 
   KeyCodec<Word> codec;
@@ -28,12 +28,17 @@ struct BitRangeCodec {
 
   __host__ __device__ static BitRangeCodec make(KeyType type, Order order, int begin_bit,
                                                 int end_bit) {
+    return make(kind_of(type), order, begin_bit, end_bit);
+  }
+  __host__ __device__ static BitRangeCodec make(KeyKind kind, Order order, int begin_bit,
+                                                int end_bit) {
     BitRangeCodec made;
-    made.codec = KeyCodec<Word>(kind_of(type), order);
+    made.codec = KeyCodec<Word>(kind, order);
     made.rotation = bits - end_bit;
     made.ignored_bits = bits - (end_bit - begin_bit);
     made.plain = made.codec.is_identity() && end_bit - begin_bit == bits;
-    made.compare_mask = end_bit == begin_bit ? Word{0} : ~Word{0} << made.ignored_bits;
+    made.compare_mask =
+        end_bit == begin_bit ? Word{0} : static_cast<Word>(~Word{0} << made.ignored_bits);
     return made;
   }
 
@@ -45,7 +50,7 @@ struct BitRangeCodec {
  private:
   __device__ static Word rotate_left(Word word, int count) {
     count &= bits - 1;
-    return (word << count) | (word >> ((bits - count) & (bits - 1)));
+    return static_cast<Word>((word << count) | (word >> ((bits - count) & (bits - 1))));
   }
 };
 

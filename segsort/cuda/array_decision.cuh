@@ -14,21 +14,16 @@ inline constexpr std::uint64_t least_examined = 1 << 21;
 enum class InputKind : std::uint32_t { other, ascending, descending, few_keys };
 
 /// How an array is sorted that is none of the known kinds: by ranges of its keys (partition.cuh),
-/// or by their digits (radix_passes.cuh).
-enum class ArrayMethod : std::uint32_t { ranges, digits };
-
-/// Which arrays are sorted by digits; known on the host.
-enum class DigitUse : std::uint32_t {
-  never,
-  uneven,  ///< if the sample is unevenly spread over its range, or has few digits that differ
-  always,  ///< the kernels that sort by ranges are not launched
-};
+/// by their digits (radix_passes.cuh), or by the two highest digits, and then each run of buckets
+/// that fits a tile by a block (bucket_runs.cuh).
+enum class ArrayMethod : std::uint32_t { ranges, digits, buckets };
 
 /// In temporary storage.
 struct ArrayDecision {
   InputKind sampled;
   ArrayMethod method;
-  std::uint32_t disproved;  ///< not 0 if some items contradict `sampled`
+  std::uint32_t disproved;    ///< not 0 if some items contradict `sampled`
+  std::uint32_t is_floating;  ///< 1: buckets are of keys as floating-point numbers
 
   /// Whether the array is to be sorted by `tried`.
   [[nodiscard]] __device__ bool is_due(ArrayMethod tried) const {

@@ -8,8 +8,23 @@
 #include "primitives/cuda/device_radix_sort.hpp"
 #include "segsort/cuda/array_values.cuh"
 #include "segsort/cuda/counting_sort.cuh"
+#include "segsort/cuda/launch_radix.cuh"
 
 namespace sortie::segsort {
+
+// Each is instantiated in a source file that CMake generates.
+#define SORTIE_EXTERN_RADIX(Word, value_bytes)                                              \
+  extern template cudaError_t launch_radix<Word, value_bytes>(                              \
+      const LaunchPlan&, const Arguments<Word>&, const RadixStorage&, const ArrayDecision*, \
+      ArrayMethod)
+SORTIE_EXTERN_RADIX(std::uint8_t, 0);
+SORTIE_EXTERN_RADIX(std::uint8_t, 4);
+SORTIE_EXTERN_RADIX(std::uint8_t, 8);
+SORTIE_EXTERN_RADIX(std::uint16_t, 0);
+SORTIE_EXTERN_RADIX(std::uint16_t, 4);
+SORTIE_EXTERN_RADIX(std::uint16_t, 8);
+#undef SORTIE_EXTERN_RADIX
+
 namespace {
 
 /// Fewer keys of 2 bytes, if CUB takes them as they are, are sorted sooner by its two passes than
@@ -128,24 +143,52 @@ class ArraySort {
                               stream_);
       });
     }
-    RadixArrays arrays{items.keys_in, items.keys_out, items.values_in, items.values_out};
-    Word* encoded = nullptr;
-    if (!codec.is_identity()) {
-      encoded = items.input_is_scratch ? const_cast<Word*>(static_cast<const Word*>(items.keys_in))
-                                       : carver_.take<Word>(n());
-      arrays.keys_in = encoded;
+    if (!codec.is_identity() && n() != 0) {
+      if (items.value_bytes == 0) return sort_by_digits<Word, 0>(items);
+      return items.value_bytes == 4 ? sort_by_digits<Word, 4>(items)
+                                    : sort_by_digits<Word, 8>(items);
     }
+    const RadixArrays arrays{items.keys_in, items.keys_out, items.values_in, items.values_out};
     return with_storage([&](void* storage, std::size_t& bytes) {
-      const auto sort = [&] {
-        return device_radix_sort(storage, bytes, arrays, n(), items.key_bytes,
-                                 static_cast<int>(items.value_bytes), items.begin_bit,
-                                 items.end_bit, stream_);
-      };
-      if (storage == nullptr || encoded == nullptr) return sort();
-      cudaError_t status = recode(items.keys_in, encoded, n(), codec, false, stream_);
-      if (status == cudaSuccess) status = sort();
+      return device_radix_sort(storage, bytes, arrays, n(), items.key_bytes,
+                               static_cast<int>(items.value_bytes), items.begin_bit, items.end_bit,
+                               stream_);
+    });
+  }
+
+  /// Narrow keys of any order: encoded when they are read, decoded when they are written.
+  template <class Word, int ValueBytes>
+  cudaError_t sort_by_digits(const ArrayRequest& items) {
+    using Value = ValueWord<ValueBytes>;
+    RadixStorage storage;
+    storage.passes = carver_.take<radix::Passes>(1);
+    Arguments<Word> arguments{};
+    arguments.keys_in = static_cast<const Word*>(items.keys_in);
+    arguments.keys_out = static_cast<Word*>(items.keys_out);
+    arguments.values_in = items.values_in;
+    arguments.values_out = items.values_out;
+    arguments.value_bytes = ValueBytes;
+    arguments.codec =
+        BitRangeCodec<Word>::make(items.kind, items.order, items.begin_bit, items.end_bit);
+    if (items.end_bit - items.begin_bit > radix::digit_bits) {
+      arguments.keys_scratch = carver_.take<Word>(n());
+      if (ValueBytes != 0) arguments.values_scratch = carver_.take<Value>(n());
+    }
+    storage.statuses = carver_.take<radix::Status>(radix::status_words<Word, ValueBytes>(n()));
+    return launch_if_it_fits([&] {
+      DeviceLimits limits;
+      cudaError_t status = limits.query();
+      if (status == cudaSuccess)
+        status = cudaMemsetAsync(storage.passes, 0, sizeof(*storage.passes), stream_);
       if (status != cudaSuccess) return status;
-      return recode(items.keys_out, items.keys_out, n(), codec, true, stream_);
+      const LaunchPlan plan{
+          n(),
+          1,
+          limits,
+          stream_,
+          limits.has_dependent_launch ? LaunchOrder::overlapping : LaunchOrder::after,
+          true};
+      return launch_radix<Word, ValueBytes>(plan, arguments, storage, nullptr, ArrayMethod::digits);
     });
   }
 

@@ -8,10 +8,9 @@
 #include <cstdint>
 
 #include "primitives/cuda/launch.cuh"
-#include "primitives/key_codec.hpp"
 
-/// What a sort of an array does with its items beside the sort: positions, values gathered by them,
-/// and keys encoded for a sort of unsigned integers.
+/// What a sort of an array does with its items beside the sort: positions, and values gathered by
+/// them.
 namespace sortie::segsort {
 
 /// positions[i] = i, one thread for each item.
@@ -37,39 +36,6 @@ __global__ void __launch_bounds__(element_threads)
     const std::uint64_t from_item = positions[first + i / units];
     to[first * units + i] = from[from_item * units + i % units];
   }
-}
-
-/// Encodes or decodes keys. `to` may be `from`.
-template <class Word>
-__global__ void __launch_bounds__(element_threads)
-    recode_kernel(const Word* from, Word* to, std::uint64_t n, KeyCodec<Word> codec, bool decode) {
-  constexpr unsigned int in_vector = 16 / sizeof(Word);
-  const auto recoded = [&](Word key) { return decode ? codec.decoded(key) : codec.encoded(key); };
-  const std::uint64_t first =
-      (std::uint64_t{blockIdx.x} * element_threads + threadIdx.x) * in_vector;
-  if (first >= n) return;
-  const bool aligned =
-      (reinterpret_cast<std::uintptr_t>(from) | reinterpret_cast<std::uintptr_t>(to)) % 16 == 0;
-  if (aligned && first + in_vector <= n) {
-    union {
-      uint4 whole;
-      Word keys[in_vector];
-    } vector;
-    vector.whole = *reinterpret_cast<const uint4*>(from + first);
-#pragma unroll
-    for (unsigned int k = 0; k < in_vector; ++k) vector.keys[k] = recoded(vector.keys[k]);
-    *reinterpret_cast<uint4*>(to + first) = vector.whole;
-  } else {
-    for (std::uint64_t i = first; i < min(first + in_vector, n); ++i) to[i] = recoded(from[i]);
-  }
-}
-
-template <class Word>
-cudaError_t recode(const void* from, void* to, std::uint64_t n, const KeyCodec<Word>& codec,
-                   bool decode, cudaStream_t stream) {
-  return launch(recode_kernel<Word>, blocks_for(n, element_threads * (16 / sizeof(Word))),
-                element_threads, 0, stream, LaunchOrder::after, static_cast<const Word*>(from),
-                static_cast<Word*>(to), n, codec, decode);
 }
 
 template <class Position>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "sortie/device_segmented_sort.hpp"
 
@@ -31,8 +32,16 @@ void register_policy(Policy policy, RegisteredSort sort);
 /// two phases of a call. Not thread-safe.
 void limit_shared_bytes(int bytes);
 
-/// Makes all arrays from 2^21 items on be sorted by digits that can be, whatever is faster. For
+/// Which arrays are sorted by digits; known on the host.
+enum class DigitUse : std::uint32_t {
+  never,
+  uneven,   ///< if the sample is unevenly spread over its range, or has few digits that differ
+  always,   ///< the kernels that sort by ranges are not launched
+  buckets,  ///< likewise; arrays that are evenly spread are sorted by buckets
+};
+
+/// Makes all arrays from 2^21 items on use digits in this way that can, whatever is faster. For
 /// tests, whose arrays are short. Must not change between the two phases of a call. Not thread-safe.
-void sort_arrays_by_digits(bool always);
+void preset_use_of_digits(std::optional<DigitUse> use);
 
 }  // namespace sortie::segsort

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 
 #include "core/cuda/device_pool.hpp"
 #include "segsort/cuda/device_request.hpp"
@@ -27,14 +28,21 @@ namespace sortie::segsort {
       const LaunchPlan&, const Arguments<Word>&, const WorkLists&, int);                    \
   extern template cudaError_t launch_small_sort<Word, value_bytes>(const LaunchPlan&,       \
                                                                    const Arguments<Word>&); \
+  extern template cudaError_t launch_longest_groups<Word, value_bytes>(                     \
+      const LaunchPlan&, const Arguments<Word>&, const WorkLists&);                         \
   extern template cudaError_t launch_radix<Word, value_bytes>(                              \
-      const LaunchPlan&, const Arguments<Word>&, const RadixStorage&, const ArrayDecision*)
+      const LaunchPlan&, const Arguments<Word>&, const RadixStorage&, const ArrayDecision*, \
+      ArrayMethod)
 SORTIE_EXTERN_LAUNCHES(std::uint32_t, 0);
 SORTIE_EXTERN_LAUNCHES(std::uint32_t, 4);
 SORTIE_EXTERN_LAUNCHES(std::uint32_t, 8);
 SORTIE_EXTERN_LAUNCHES(std::uint64_t, 0);
 SORTIE_EXTERN_LAUNCHES(std::uint64_t, 4);
 SORTIE_EXTERN_LAUNCHES(std::uint64_t, 8);
+extern template cudaError_t launch_runs(const LaunchPlan&, const Arguments<std::uint32_t>&,
+                                        const WorkLists&, ArrayDecision*);
+extern template cudaError_t launch_runs(const LaunchPlan&, const Arguments<std::uint64_t>&,
+                                        const WorkLists&, ArrayDecision*);
 #undef SORTIE_EXTERN_LAUNCHES
 #undef SORTIE_EXTERN_LAUNCH
 
@@ -46,7 +54,7 @@ std::map<Policy, RegisteredSort>& registered_policies() {
 }
 
 int shared_bytes_limit = 0;  // 0: none
-bool are_arrays_sorted_by_digits = false;
+std::optional<DigitUse> preset_digit_use;
 
 /// From here on a sample decides between ranges and digits. For fewer items, the launches for both
 /// would take longer than is saved.
@@ -65,7 +73,13 @@ DigitUse digit_use(const DeviceRequest& request) {
       request.value_input_is_scratch || request.keys_in == request.keys_out ||
       request.num_items < static_cast<std::int64_t>(least_examined))
     return DigitUse::never;
-  if (are_arrays_sorted_by_digits) return DigitUse::always;
+  if (preset_digit_use.has_value()) {
+    const bool takes_all_bits =
+        request.begin_bit == 0 &&
+        (request.end_bit < 0 || request.end_bit == key_bits(request.key_type));
+    return *preset_digit_use == DigitUse::buckets && !takes_all_bits ? DigitUse::always
+                                                                     : *preset_digit_use;
+  }
   const bool is_short_item = key_bits(request.key_type) == 32 && request.value_bytes <= 4;
   if (is_short_item && request.num_items >= least_by_digits &&
       request.num_items <= most_by_digits[request.value_bytes == 0 ? 0 : 1])
@@ -106,16 +120,20 @@ struct TemporaryStorage {
     const DigitUse use = digit_use<Tiles>(request);
     if (request.is_array) array = carver.take<ArrayStart>(1);
     if (use != DigitUse::never) {
-      radix.passes = carver.take<radix::Passes>(1);
+      radix.passes = carver.take<radix::Passes>(use == DigitUse::buckets ? 2 : 1);
       lists.counters = carver.take<Counters>(1);
       take_scratch();
+      if (use == DigitUse::buckets) {
+        lists.group_capacity = buckets::runs(items);
+        lists.groups = carver.take<Group>(lists.group_capacity);
+      }
       StorageCarver own = carver;
       radix.statuses =
           own.take<radix::Status>(with_widths(request, [&]<class Word, int ValueBytes>() {
             return radix::status_words<Word, ValueBytes>(items);
           }));
       bytes = own.used();
-      if (use == DigitUse::always) return;
+      if (use != DigitUse::uneven) return;
     }
     if (!request.is_array && Tiles::has_small_sort && items <= most_items_of_small_sort) {
       // No lists; scratch only if a segment can exceed the tile.
@@ -171,9 +189,17 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
       plan.is_array
           ? launch_array_start(plan, arguments, WorkListsOf<Tiles>{lists}, array, radix.passes, use)
           : launch_short<Tiles, Word, ValueBytes>(plan, arguments, lists);
-  if (status == cudaSuccess && use != DigitUse::never)
-    status = launch_radix<Word, ValueBytes>(plan, arguments, radix, &array->decision);
-  if (use == DigitUse::always) return status;
+  const auto launch_passes = [&](ArrayMethod method) {
+    return launch_radix<Word, ValueBytes>(plan, arguments, radix, &array->decision, method);
+  };
+  if (status == cudaSuccess && use == DigitUse::buckets) {
+    status = launch_passes(ArrayMethod::buckets);
+    if (status == cudaSuccess) status = launch_runs(plan, arguments, lists, &array->decision);
+    if (status == cudaSuccess)
+      status = launch_longest_groups<Word, ValueBytes>(plan, arguments, lists);
+  }
+  if (status == cudaSuccess && use != DigitUse::never) status = launch_passes(ArrayMethod::digits);
+  if (use == DigitUse::always || use == DigitUse::buckets) return status;
   if (status == cudaSuccess)
     status = launch_partitions<Tiles, Word, ValueBytes>(plan, arguments, lists);
   if (status != cudaSuccess) return status;
@@ -257,8 +283,8 @@ void register_policy(Policy policy, RegisteredSort sort) {
   registered_policies().emplace(policy, sort);
 }
 
-void sort_arrays_by_digits(bool always) {
-  are_arrays_sorted_by_digits = always;
+void preset_use_of_digits(std::optional<DigitUse> use) {
+  preset_digit_use = use;
 }
 
 void limit_shared_bytes(int bytes) {

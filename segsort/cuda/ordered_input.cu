@@ -60,15 +60,20 @@ __device__ unsigned int distinct_keys(few::AtomicWord<Word>* table, Word key) {
 /// one of them may have if the keys are evenly spread.
 constexpr unsigned int spread_cells = 64;
 constexpr unsigned int most_in_cell = sample_threads / 4;
+/// The same for a sort by buckets, which may have 2.25 times as many items as the average one.
+constexpr unsigned int most_in_cell_for_buckets = 36;
+/// Keys of the sample that begin alike, by a hash of 12 bits, from which on a bucket may be too
+/// large: evenly spread keys never have so many.
+constexpr unsigned int least_heavy_bucket = 8;
 /// Digits that differ up to which passes over digits take less time than any others.
 constexpr int few_digits = 3;
 /// Descents of a sample that is nearly in order.
 constexpr unsigned int few_descents = sample_threads / 16;
 
-/// Whether one cell of the range of a sample has more than its part. Called by a block.
+/// Whether one cell of the range of a sample has more than `most` keys. Called by a block.
 template <class Word>
 __device__ bool is_uneven(Word key, few::AtomicWord<Word> (&range)[2],
-                          unsigned int (&cells)[spread_cells]) {
+                          unsigned int (&cells)[spread_cells], unsigned int most) {
   if (threadIdx.x < spread_cells) cells[threadIdx.x] = 0;
   if (threadIdx.x < 2) range[threadIdx.x] = threadIdx.x == 0 ? ~few::AtomicWord<Word>{0} : 0;
   __syncthreads();
@@ -78,23 +83,46 @@ __device__ bool is_uneven(Word key, few::AtomicWord<Word> (&range)[2],
   const Word width = static_cast<Word>(range[1] - range[0]) / spread_cells + 1;
   const auto cell = static_cast<unsigned int>((key - static_cast<Word>(range[0])) / width);
   const unsigned int before = atomicAdd(&cells[cell], 1);
-  return __syncthreads_or(before >= most_in_cell ? 1 : 0) != 0;
+  return __syncthreads_or(before >= most ? 1 : 0) != 0;
+}
+
+/// Whether no bucket of an array seems to be much larger than the others, by a sample of which each
+/// thread has a key. Called by a block.
+template <class Word>
+__device__ bool has_even_buckets(Word key, few::AtomicWord<Word>* table,
+                                 few::AtomicWord<Word> (&range)[2],
+                                 unsigned int (&cells)[spread_cells]) {
+  __syncthreads();
+  for (unsigned int i = threadIdx.x; i < sample_slots; i += sample_threads) table[i] = 0;
+  const bool uneven = is_uneven(key, range, cells, most_in_cell_for_buckets);
+  constexpr int bits = static_cast<int>(sizeof(Word)) * 8;
+  const auto bucket =
+      static_cast<unsigned int>(key >> (bits - radix::bucket_passes * radix::digit_bits));
+  const auto before = atomicAdd(&table[bucket * 0x9e3779b1u >> 20], few::AtomicWord<Word>{1});
+  const bool is_heavy = __syncthreads_or(before + 1 >= least_heavy_bucket ? 1 : 0) != 0;
+  return !uneven && !is_heavy && static_cast<Word>(range[1] - range[0]) >> (bits - 1) != 0;
 }
 
 /// How to sort an array of which thread t has key t of a sample, and the next. Called by a block.
+/// \param is_floating  set if buckets are to be of keys as floating-point numbers
 template <class Word>
 __device__ ArrayMethod method_of(DigitUse use, const BitRangeCodec<Word>& codec, Word key,
                                  Word first, Word next, unsigned int distinct,
-                                 few::AtomicWord<Word> (&range)[2],
-                                 unsigned int (&cells)[spread_cells]) {
-  if (use == DigitUse::never || use == DigitUse::always)
-    return use == DigitUse::always ? ArrayMethod::digits : ArrayMethod::ranges;
+                                 few::AtomicWord<Word>* table, few::AtomicWord<Word> (&range)[2],
+                                 unsigned int (&cells)[spread_cells], bool& is_floating) {
+  if (use == DigitUse::never) return ArrayMethod::ranges;
+  if (use == DigitUse::always) return ArrayMethod::digits;
+  if (use == DigitUse::buckets) {
+    if (has_even_buckets(key, table, range, cells)) return ArrayMethod::buckets;
+    is_floating = has_even_buckets(radix::spread_of(key, true), table, range, cells);
+    return is_floating ? ArrayMethod::buckets : ArrayMethod::digits;
+  }
   int differing = 0;
   for (int shift = codec.ignored_bits; shift < static_cast<int>(sizeof(Word)) * 8;
        shift += radix::digit_bits)
     differing += __syncthreads_or(((key ^ first) >> shift) % radix::digits != 0 ? 1 : 0) != 0;
   const int descents = __syncthreads_count(next < key ? 1 : 0);
-  const bool uneven = is_uneven(key, range, cells);
+  const bool uneven = is_uneven(key, range, cells, most_in_cell);
   const bool is_local = distinct <= few_in_sample || descents <= static_cast<int>(few_descents);
   if (differing <= few_digits) return ArrayMethod::digits;
   if (is_local) return ArrayMethod::ranges;
@@ -116,9 +144,11 @@ __global__ void __launch_bounds__(sample_threads)
   for (unsigned int i = thread; i < sizeof(Counters) / 4; i += sample_threads)
     reinterpret_cast<std::uint32_t*>(lists.counters)[i] = 0;
   if (passes != nullptr)
-    for (unsigned int i = thread; i < sizeof(radix::Passes) / 4; i += sample_threads)
+    for (unsigned int i = thread;
+         i < sizeof(radix::Passes) / 4 * (use == DigitUse::buckets ? 2 : 1); i += sample_threads)
       reinterpret_cast<std::uint32_t*>(passes)[i] = 0;
   ArrayMethod method = ArrayMethod::ranges;
+  bool is_floating = false;
   InputKind order = InputKind::other;
   if (length >= least_examined) {
     // Equal keys may not be exchanged if they have values, or differ in bits that are not compared.
@@ -140,20 +170,20 @@ __global__ void __launch_bounds__(sample_threads)
       order = InputKind::descending;
     }
     unsigned int distinct = sample_threads;
-    if (order == InputKind::other && (!is_strict || use != DigitUse::never))
+    if (order == InputKind::other && (!is_strict || use == DigitUse::uneven))
       distinct = distinct_keys(table, key);
     if (order == InputKind::other && !is_strict) {
       few::clear(start->few_keys);
       if (distinct <= few_in_sample) order = InputKind::few_keys;
     }
-    method =
-        method_of(use, arguments.codec, key, sample[0], next_of_sample, distinct, range, cells);
+    method = method_of(use, arguments.codec, key, sample[0], next_of_sample, distinct, table, range,
+                       cells, is_floating);
   }
   __syncthreads();
   if (thread != 0) return;
   start->begin = 0;
   start->end = length;
-  start->decision = {order, method, 0};
+  start->decision = {order, method, 0, is_floating ? 1u : 0};
   start->blocks_done = 0;
   if (start->decision.is_due(ArrayMethod::ranges)) list_array(lists, length);
 }

@@ -23,10 +23,15 @@ namespace sortie::segsort::radix {
 inline constexpr int digit_bits = 8;
 inline constexpr unsigned int digits = 1 << digit_bits;
 inline constexpr int most_passes = 64 / digit_bits;
-/// Long arrays are moved in portions of so many items, or more, if there would be more than
-/// most_portions, so that the table of statuses stays small.
-inline constexpr std::uint64_t items_of_portion = 1 << 27;
-inline constexpr int most_portions = 15;
+/// A sort by buckets takes passes over the highest digits alone.
+inline constexpr int bucket_passes = 2;
+/// Statuses have so many bits for a number of items, and 5 for a code: a table serves
+/// portions_of_table portions before it must be cleared.
+inline constexpr int status_code_shift = 27;
+inline constexpr std::uint32_t portions_of_table = 15;
+/// Long arrays are moved in portions of so many items, so that numbers fit statuses, and the table
+/// of statuses stays small.
+inline constexpr std::uint64_t items_of_portion = (1 << status_code_shift) - (1 << 12);
 inline constexpr unsigned int count_threads = 512;
 inline constexpr int count_items = 8;
 
@@ -36,14 +41,15 @@ struct Passes {
   std::uint32_t order[most_passes];  ///< which digit each pass sorts by; the lowest is 0
   std::uint32_t count;               ///< of passes
   std::uint32_t blocks_done;
-  /// Of each portion of each pass, the first tile that no block has taken.
-  std::uint32_t next_tile[most_passes * most_portions];
+  /// Of each portion of each pass, the first tile that no block has taken. Cleared with the table
+  /// of statuses.
+  std::uint32_t next_tile[portions_of_table];
 };
 
 /// A portion of a pass.
 struct Portion {
   std::uint32_t pass;
-  std::uint32_t number;  ///< over all portions of all passes
+  std::uint32_t number;  ///< over all portions of all passes since the table was cleared
   std::uint64_t begin;
   std::uint64_t length;
 };
@@ -51,21 +57,19 @@ struct Portion {
 /// What a tile has published of a digit: the number of its items in it, or in all tiles of the
 /// portion up to it, below a code that tells which, and of which portion. Earlier ones have lower
 /// codes.
-using Status = unsigned long long;
-inline constexpr int status_code_shift = 56;
+using Status = std::uint32_t;
+static_assert(2 * portions_of_table < 1u << (32 - status_code_shift));
 
-/// Measured on an H100 with 2^22 to 2^28 items.
+/// Measured on an H100 with 2^22 to 2^28 items, keys of 4 and 8 bytes.
 template <class Word, int ValueBytes>
-inline constexpr PartitionShape radix_shape = sizeof(Word) == 4 && ValueBytes == 0
+inline constexpr PartitionShape radix_shape = sizeof(Word) <= 4 && ValueBytes == 0
                                                   ? PartitionShape{384, 24, 2}
-                                              : sizeof(Word) == 4 && ValueBytes == 4
+                                              : sizeof(Word) <= 4 && ValueBytes == 4
                                                   ? PartitionShape{512, 24, 1}
                                                   : PartitionShape{512, 20, 1};
-static_assert(2 * most_passes * most_portions < 256, "codes have 8 bits");
 
 constexpr std::uint64_t portion_length(std::uint64_t items) {
-  const std::uint64_t share = (items - 1) / most_portions + 1;
-  return items < items_of_portion ? items : share < items_of_portion ? items_of_portion : share;
+  return items < items_of_portion ? items : items_of_portion;
 }
 /// Words of a table of all digits of all tiles of a portion.
 template <class Word, int ValueBytes>
@@ -80,23 +84,36 @@ __device__ __forceinline__ Word word_of(const BitRangeCodec<Word>& codec, Word k
   return codec.plain ? key : codec.encode(key);
 }
 
-/// Counts all digits of all keys, clears the table of statuses, and decides, in the block that ends
-/// last, which passes are necessary.
+/// What the digits of a word are taken from: the word, or, if words are spread over all magnitudes
+/// rather than evenly, the word as a floating-point number, which spreads them evenly.
+template <class Word>
+__device__ __forceinline__ Word spread_of(Word word, bool is_floating) {
+  if constexpr (sizeof(Word) < 4) {
+    return word;
+  } else {
+    return is_floating ? static_cast<Word>(floating_bits(word)) << (8 * sizeof(Word) - 32) : word;
+  }
+}
+
+/// Counts all digits of all keys that `method` sorts by, clears the table of statuses, and decides,
+/// in the block that ends last, which passes are necessary.
+/// \param decision  of this and the next kernels, whether there is anything to do; null: there is
 ///
 ///   block           tiles of count_threads * count_items keys, a grid apart; thread t holds keys
 ///                   r count_threads + t of a tile
 ///   shared memory   counters of each digit of each pass, two copies, for even and odd lanes
 template <class Word>
 __global__ void __launch_bounds__(count_threads)
-    count_digits_kernel(Arguments<Word> arguments, const ArrayDecision* decision, Passes* passes,
-                        Status* statuses, std::uint64_t words, std::uint64_t length) {
+    count_digits_kernel(Arguments<Word> arguments, const ArrayDecision* decision,
+                        ArrayMethod method, Passes* passes, Status* statuses, std::uint64_t words,
+                        std::uint64_t length) {
   constexpr int all_passes = static_cast<int>(sizeof(Word)) * 8 / digit_bits;
   constexpr unsigned int counters = all_passes * digits;
   __shared__ unsigned int counts[2 * counters];
   __shared__ std::uint64_t sums[count_threads / 32];
   __shared__ bool is_last;
   wait_for_preceding_kernels();
-  if (!decision->is_due(ArrayMethod::digits)) return;
+  if (decision != nullptr && !decision->is_due(method)) return;
   const unsigned int thread = threadIdx.x;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * count_threads + thread; i < words;
        i += std::uint64_t{gridDim.x} * count_threads)
@@ -107,13 +124,17 @@ __global__ void __launch_bounds__(count_threads)
   unsigned int* const own = counts + thread % 2 * counters;
   constexpr int bits = static_cast<int>(sizeof(Word)) * 8;
   const int used_passes = (bits - codec.ignored_bits + digit_bits - 1) / digit_bits;
+  const bool is_floating =
+      method == ArrayMethod::buckets && decision != nullptr && decision->is_floating != 0;
+  const int first_pass = method == ArrayMethod::buckets ? used_passes - bucket_passes : 0;
   const auto count = [&](Word key) {
-    Word word = word_of(codec, key) >> (codec.ignored_bits & (bits - 1));
+    auto word = static_cast<Word>(spread_of(word_of(codec, key), is_floating) >>
+                                  (codec.ignored_bits & (bits - 1)));
 #pragma unroll
     for (int p = 0; p < all_passes; ++p) {
-      if (p < used_passes)
-        atomicAdd(&own[p * digits + static_cast<unsigned int>(word % digits)], 1);
-      word >>= digit_bits;
+      if (p >= first_pass && p < used_passes)
+        atomicAdd(&own[p * digits + static_cast<unsigned int>(word & (digits - 1))], 1);
+      word = static_cast<Word>(std::uint64_t{word} >> digit_bits);
     }
   };
   constexpr std::uint64_t tile = count_threads * count_items;
@@ -139,7 +160,7 @@ __global__ void __launch_bounds__(count_threads)
   if (!is_last) return;
   __threadfence();
   std::uint32_t necessary = 0;
-  for (int p = 0; p < used_passes; ++p) {
+  for (int p = first_pass; p < used_passes; ++p) {
     const std::uint64_t amount = thread < digits ? passes->starts[p][thread] : 0;
     const bool agrees = __syncthreads_or(amount == length ? 1 : 0) != 0;
     const std::uint64_t before = prefix_sum_in_block<count_threads / 32>(amount, sums).before;
@@ -188,6 +209,7 @@ struct PassShared {
   Status* statuses;
   unsigned long long* starts;  ///< for the starts of the next portion
   int shift;                   ///< of the digit in a word
+  bool is_floating;            ///< see spread_of(); false for tiles that are plain
   Portion portion;
   std::uint64_t tile_number;
 
@@ -196,23 +218,23 @@ struct PassShared {
 };
 
 /// Publishes that `tile` has `count` items of a digit.
-__device__ __forceinline__ void publish(Status* column, std::uint64_t tile, std::uint64_t count,
+__device__ __forceinline__ void publish(Status* column, std::uint64_t tile, std::uint32_t count,
                                         std::uint32_t portion) {
   if (tile != 0)
     *static_cast<volatile Status*>(column + tile * digits) =
-        Status{2 * portion + 1} << status_code_shift | count;
+        (2 * portion + 1) << status_code_shift | count;
 }
 
 /// Number of items of a digit in all tiles before `tile`, which has `count` of them. Publishes the
 /// sum of both.
-__device__ __forceinline__ std::uint64_t items_before(Status* column, std::uint64_t tile,
-                                                      std::uint64_t count, std::uint32_t portion) {
-  const Status of_tile = Status{2 * portion + 1} << status_code_shift;
-  const Status up_to_tile = Status{2 * portion + 2} << status_code_shift;
+__device__ __forceinline__ std::uint32_t items_before(Status* column, std::uint64_t tile,
+                                                      std::uint32_t count, std::uint32_t portion) {
+  const Status of_tile = (2 * portion + 1) << status_code_shift;
+  const Status up_to_tile = (2 * portion + 2) << status_code_shift;
   constexpr Status amount = (Status{1} << status_code_shift) - 1;
   constexpr int window = 4;  // statuses read at once
   volatile Status* const published = column;
-  std::uint64_t sum = 0;
+  std::uint32_t sum = 0;
   for (std::uint64_t next = tile; next != 0;) {
     Status status[window];
 #pragma unroll
@@ -261,7 +283,9 @@ __device__ __forceinline__ unsigned int peers_by_votes(std::uint32_t digit, bool
 /// Moves a tile of `length` items. Warp w holds item 32 items w + 32 r + l of the tile in register
 /// r of lane l, until the items are in the order of their digits; then thread t holds positions
 /// r threads + t. Begins and ends with a barrier. Not inlined, because it needs all registers.
-template <class Shared, bool IsFull, bool IsPlain>
+/// \tparam InAnyOrder  items of one digit may change places: no pass precedes, and keys that are
+///                     equal cannot be told apart
+template <class Shared, bool IsFull, bool IsPlain, bool InAnyOrder>
 __device__ __noinline__ void move_tile(int length) {
   using Word = typename Shared::Word;
   using Value = typename Shared::Value;
@@ -283,9 +307,11 @@ __device__ __noinline__ void move_tile(int length) {
     reinterpret_cast<uint4*>(counts)[i] = uint4{0, 0, 0, 0};
   std::uint32_t* const masks =
       reinterpret_cast<std::uint32_t*>(shared.area) + warp * mask_tables * digits;
+  if constexpr (!InAnyOrder) {
 #pragma unroll
-  for (unsigned int i = thread % 32; i < mask_tables * digits / 4; i += 32)
-    reinterpret_cast<uint4*>(masks)[i] = uint4{0, 0, 0, 0};
+    for (unsigned int i = thread % 32; i < mask_tables * digits / 4; i += 32)
+      reinterpret_cast<uint4*>(masks)[i] = uint4{0, 0, 0, 0};
+  }
   __syncwarp();
   if constexpr (!IsPlain) {
     const BitRangeCodec<Word> codec = shared.codec;
@@ -293,15 +319,39 @@ __device__ __noinline__ void move_tile(int length) {
     for (int r = 0; r < items; ++r) words[r] = codec.encode(words[r]);
   }
 
-  // Counted before they are ranked, so that the blocks of later tiles wait less, and a rank is a
-  // place at once.
   const int shift = shared.shift;
+  const bool is_floating = !IsPlain && shared.is_floating;
   const auto digit_of = [&](Word word) {
-    return static_cast<std::uint32_t>(word >> shift) & (digits - 1);
+    return static_cast<std::uint32_t>(spread_of(word, is_floating) >> shift) & (digits - 1);
   };
+  const auto place_by_votes = [&](int r) {
+    const bool valid = is_item(first + 32 * r);
+    const std::uint32_t digit = digit_of(words[r]);
+    return take_place(counts, digit, peers_by_votes<IsFull>(digit, valid), valid);
+  };
+  // Lanes with one digit wait for each other when they set their masks, unless it is frequent.
+  const auto has_heavy_hitter = [&](int r) {
+    const std::uint32_t digit = digit_of(words[r]);
+    return lanes_of(__ballot_sync(full_warp, digit == from_lane(digit, 0))) >= least_heavy_lanes;
+  };
+  const bool is_heavy = has_heavy_hitter(0) || has_heavy_hitter(items / 2);
+  ShortNumbers<items, 16> in_order;  // positions of the thread's items in the tile
+  if constexpr (InAnyOrder) {        // at first among the items of the digit in the warp
+    if (is_heavy) {
 #pragma unroll
-  for (int r = 0; r < items; ++r)
-    if (is_item(first + 32 * r)) atomicAdd(&counts[digit_of(words[r])], 1);
+      for (int r = 0; r < items; ++r) in_order.set(r, place_by_votes(r));
+    } else {
+#pragma unroll
+      for (int r = 0; r < items; ++r)
+        in_order.set(r, is_item(first + 32 * r) ? atomicAdd(&counts[digit_of(words[r])], 1) : 0);
+    }
+  } else {
+    // Counted before they are ranked, so that the blocks of later tiles wait less, and a rank is a
+    // place at once.
+#pragma unroll
+    for (int r = 0; r < items; ++r)
+      if (is_item(first + 32 * r)) atomicAdd(&counts[digit_of(words[r])], 1);
+  }
   __syncthreads();
 
   // Thread d handles digit d.
@@ -323,18 +373,12 @@ __device__ __noinline__ void move_tile(int length) {
     for (int w = 0; w < Shared::warps; ++w) shared.counts[w][thread] += start;
   }
   __syncthreads();
-  ShortNumbers<items, 16> in_order;  // positions of the thread's items in the tile
-  const auto place_by_votes = [&](int r) {
-    const bool valid = is_item(first + 32 * r);
-    const std::uint32_t digit = digit_of(words[r]);
-    return take_place(counts, digit, peers_by_votes<IsFull>(digit, valid), valid);
-  };
-  // Lanes with one digit wait for each other when they set their masks, unless it is frequent.
-  const auto has_heavy_hitter = [&](int r) {
-    const std::uint32_t digit = digit_of(words[r]);
-    return lanes_of(__ballot_sync(full_warp, digit == from_lane(digit, 0))) >= least_heavy_lanes;
-  };
-  if (has_heavy_hitter(0) || has_heavy_hitter(items / 2)) {
+  if constexpr (InAnyOrder) {
+    const ShortNumbers<items, 16> ranks = in_order;
+#pragma unroll
+    for (int r = 0; r < items; ++r)
+      in_order.set(r, is_item(first + 32 * r) ? ranks[r] + counts[digit_of(words[r])] : 0);
+  } else if (is_heavy) {
 #pragma unroll
     for (int r = 0; r < items; ++r) in_order.set(r, place_by_votes(r));
   } else {
@@ -366,7 +410,7 @@ __device__ __noinline__ void move_tile(int length) {
       values[r] = is_item(first + 32 * r) ? values_from[32 * r] : Value{0};
   }
   if (has_digit) {
-    const std::uint64_t before = items_before(in_global_memory(shared.statuses) + thread,
+    const std::uint32_t before = items_before(in_global_memory(shared.statuses) + thread,
                                               shared.tile_number, in_tile, shared.portion.number);
     shared.places[thread] = shared.starts_of_digits[thread] + before - start;
     // The last tile of the portion knows where the next one begins.
@@ -410,14 +454,17 @@ __device__ __noinline__ void move_tile(int length) {
 template <class Word, int ValueBytes>
 __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
                                   radix_shape<Word, ValueBytes>.resident_blocks)
-    pass_kernel(Arguments<Word> arguments, const ArrayDecision* decision, Passes* passes,
-                Status* statuses, Portion portion) {
+    pass_kernel(Arguments<Word> arguments, const ArrayDecision* decision, ArrayMethod method,
+                Passes* passes, Status* statuses, Portion portion) {
   using Shared = PassShared<Word, ValueBytes>;
   using Value = typename Shared::Value;
   Shared& shared = *reinterpret_cast<Shared*>(dynamic_shared_memory());
   wait_for_preceding_kernels();
-  if (!decision->is_due(ArrayMethod::digits) || portion.pass >= passes->count) return;
+  if ((decision != nullptr && !decision->is_due(method)) || portion.pass >= passes->count) return;
   const std::uint32_t digit = passes->order[portion.pass];
+  const bool is_floating =
+      method == ArrayMethod::buckets && decision != nullptr && decision->is_floating != 0;
+  const bool is_plain = arguments.codec.plain && !is_floating;
   if (threadIdx.x == 0) {
     const bool to_output = (passes->count - portion.pass) % 2 == 1;
     const Buffer from = portion.pass == 0 ? Buffer::input
@@ -432,6 +479,7 @@ __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
     shared.statuses = statuses;
     shared.starts = passes->starts[digit];
     shared.shift = arguments.codec.ignored_bits + digit_bits * static_cast<int>(digit);
+    shared.is_floating = is_floating;
     shared.portion = portion;
   }
   // Read before the block takes a tile, and thus before the last tile replaces them.
@@ -444,12 +492,18 @@ __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
     const std::uint64_t tile = shared.tile_number;
     if (tile >= tiles) return;
     const std::uint64_t rest = portion.length - tile * Shared::tile;
+    if constexpr (ValueBytes == 0) {
+      if (rest >= Shared::tile && portion.pass == 0 && is_plain) {
+        move_tile<Shared, true, true, true>(Shared::tile);
+        continue;
+      }
+    }
     if (rest < Shared::tile) {
-      move_tile<Shared, false, false>(static_cast<int>(rest));
-    } else if (arguments.codec.plain) {
-      move_tile<Shared, true, true>(Shared::tile);
+      move_tile<Shared, false, false, false>(static_cast<int>(rest));
+    } else if (is_plain) {
+      move_tile<Shared, true, true, false>(Shared::tile);
     } else {
-      move_tile<Shared, true, false>(Shared::tile);
+      move_tile<Shared, true, false, false>(Shared::tile);
     }
   }
 }

@@ -14,6 +14,7 @@
 
 #include "segsort/cuda/batch_sort.cuh"
 #include "segsort/cuda/block_sort.cuh"
+#include "segsort/cuda/bucket_runs.cuh"
 #include "segsort/cuda/grid_partition.cuh"
 #include "segsort/cuda/partition.cuh"
 #include "segsort/cuda/radix_passes.cuh"
@@ -182,7 +183,8 @@ template <class Test>
 void with_keys(const Test& test) {
   test(Keys::half_greatest, Order::ascending);
   if (!testing::Test::HasFatalFailure()) test(Keys::two_fields, Order::descending);
-  if (!testing::Test::HasFatalFailure()) test(Keys::steep, Order::descending);
+  for (const Order order : {Order::ascending, Order::descending})
+    if (!testing::Test::HasFatalFailure()) test(Keys::steep, order);
   if (!testing::Test::HasFatalFailure()) test(Keys::few_random, Order::ascending);
 }
 
@@ -241,6 +243,23 @@ TEST(Tile, PaddedWordsAreDistinctAndSpreadStrides) {
   std::set<int> banks;  // of a column of a 32 x 32 array of words
   for (int row = 0; row < 32; ++row) banks.insert(banked(32 * row) % 32);
   EXPECT_EQ(banks.size(), 32U);
+}
+
+template <class Word>
+void expect_floating_bits_ascend() {
+  std::mt19937_64 random(5);
+  std::vector<Word> numbers = {0, 1, 2, 3, static_cast<Word>(~Word{0})};
+  for (int i = 0; i < 1000; ++i) numbers.push_back(static_cast<Word>(random() >> (random() % 64)));
+  std::sort(numbers.begin(), numbers.end());
+  for (std::size_t i = 1; i < numbers.size(); ++i)
+    EXPECT_LE(floating_bits(numbers[i - 1]), floating_bits(numbers[i])) << numbers[i];
+  EXPECT_EQ(floating_bits(Word{1}), 0U);
+  EXPECT_EQ(floating_bits(static_cast<Word>(~Word{0})), ~0U);
+}
+
+TEST(Tile, FloatingBitsAscendWithTheNumber) {
+  expect_floating_bits_ascend<std::uint32_t>();
+  expect_floating_bits_ascend<std::uint64_t>();
 }
 
 template <class Word, int ValueBytes, int BlockWarps>
@@ -362,7 +381,10 @@ template <class Tiles>
 void partition_by_grid() {
   constexpr std::uint64_t tiles = 170'000 / Tiles::smallest_partition_tile + 2;
   for (const bool has_rows_in_scratch : {true, false}) {
-    Problem<std::uint32_t, 4> problem({100'000, 70'000}, Keys::random, Order::descending);
+    // Keys of a density of 1/x take a floating cut.
+    Problem<std::uint32_t, 4> problem({100'000, 70'000},
+                                      has_rows_in_scratch ? Keys::random : Keys::steep,
+                                      has_rows_in_scratch ? Order::descending : Order::ascending);
     for (std::uint32_t segment = 0; segment < problem.segments(); ++segment)
       problem.list<Tiles>(segment);
     std::vector<SharedPart> shared_parts[2];
@@ -402,14 +424,13 @@ void sort_by_digits(Keys kind, Order order, int end_bit = 8 * sizeof(Word)) {
   using Shared = radix::PassShared<Word, ValueBytes>;
   constexpr std::uint32_t length = 3 * Shared::tile + 1234;
   Problem<Word, ValueBytes> problem({length}, kind, order);
-  problem.arguments.codec =
-      BitRangeCodec<Word>::make(sizeof(Word) == 4 ? KeyType::u32 : KeyType::u64, order, 0, end_bit);
-  const ArrayDecision decision{InputKind::other, ArrayMethod::digits, 0};
+  problem.arguments.codec = BitRangeCodec<Word>::make(KeyKind::unsigned_integer, order, 0, end_bit);
+  const ArrayDecision decision{InputKind::other, ArrayMethod::digits, 0, 0};
   radix::Passes passes{};
   std::vector<radix::Status> statuses(4 * radix::digits, 0xdeadbeef);
   cuda_on_host::run_block(radix::count_threads, [&] {
-    radix::count_digits_kernel(problem.arguments, &decision, &passes, statuses.data(),
-                               statuses.size(), length);
+    radix::count_digits_kernel(problem.arguments, &decision, ArrayMethod::digits, &passes,
+                               statuses.data(), statuses.size(), length);
   });
   std::uint32_t number = 0;
   for (std::uint32_t pass = 0; pass < sizeof(Word); ++pass) {
@@ -417,12 +438,59 @@ void sort_by_digits(Keys kind, Order order, int end_bit = 8 * sizeof(Word)) {
       const radix::Portion portion{pass, number++, begin,
                                    begin == 0 ? 2 * Shared::tile : length - begin};
       cuda_on_host::run_block(Shared::threads, [&] {
-        radix::pass_kernel<Word, ValueBytes>(problem.arguments, &decision, &passes, statuses.data(),
-                                             portion);
+        radix::pass_kernel<Word, ValueBytes>(problem.arguments, &decision, ArrayMethod::digits,
+                                             &passes, statuses.data(), portion);
       });
     }
   }
   problem.expect_sorted(any_length);
+}
+
+/// Sorts an array by buckets, with the cuts `stride` items apart.
+/// \return whether all runs fit a tile
+template <class Word, int ValueBytes>
+bool sort_by_buckets(Keys kind, std::uint64_t stride, bool is_floating = false,
+                     Order order = Order::ascending) {
+  using Shared = radix::PassShared<Word, ValueBytes>;
+  constexpr std::uint32_t length = 2 * Shared::tile + 4321;
+  Problem<Word, ValueBytes> problem({length}, kind, order);
+  std::vector<Group> groups(length / stride + 1);
+  WorkLists lists = problem.lists;
+  lists.groups = groups.data();
+  lists.group_capacity = groups.size();
+  ArrayDecision decision{InputKind::other, ArrayMethod::buckets, 0, is_floating ? 1u : 0};
+  radix::Passes passes{};
+  std::vector<radix::Status> statuses(3 * radix::digits);
+  cuda_on_host::run_block(radix::count_threads, [&] {
+    radix::count_digits_kernel(problem.arguments, &decision, ArrayMethod::buckets, &passes,
+                               statuses.data(), statuses.size(), length);
+  });
+  for (std::uint32_t pass = 0; pass < radix::bucket_passes; ++pass) {
+    cuda_on_host::run_block(Shared::threads, [&] {
+      radix::pass_kernel<Word, ValueBytes>(problem.arguments, &decision, ArrayMethod::buckets,
+                                           &passes, statuses.data(), {pass, pass, 0, length});
+    });
+  }
+  cuda_on_host::run_block(32 * buckets::run_warps, [&] {
+    buckets::list_runs_kernel(problem.arguments, lists, &decision, length, stride);
+  });
+  if (decision.method != ArrayMethod::buckets) return false;
+  constexpr int warps = warps_of_block<Word>(block_class_of_groups(group_classes - 1));
+  cuda_on_host::run_block(32 * warps, [&] {
+    block_sort_kernel<Word, ValueBytes, warps>(problem.arguments, lists, 227 * 1024);
+  });
+  problem.expect_sorted(any_length);
+  return true;
+}
+
+TEST(Kernels, Buckets) {
+  EXPECT_TRUE((sort_by_buckets<std::uint32_t, 4>(Keys::random, 8000)));
+  EXPECT_TRUE((sort_by_buckets<std::uint64_t, 0>(Keys::random, 511)));
+  EXPECT_TRUE((sort_by_buckets<std::uint32_t, 0>(Keys::few_random, 3000)));
+  EXPECT_FALSE((sort_by_buckets<std::uint32_t, 0>(Keys::half_greatest, 3000)));
+  EXPECT_FALSE((sort_by_buckets<std::uint32_t, 4>(Keys::steep, 8000)));
+  EXPECT_TRUE((sort_by_buckets<std::uint32_t, 4>(Keys::steep, 7500, true)));
+  EXPECT_TRUE((sort_by_buckets<std::uint64_t, 0>(Keys::random, 500, true, Order::descending)));
 }
 
 TEST(Kernels, Digits) {
@@ -430,6 +498,8 @@ TEST(Kernels, Digits) {
   sort_by_digits<std::uint32_t, 0>(Keys::half_greatest, Order::descending);
   sort_by_digits<std::uint64_t, 4>(Keys::two_fields, Order::descending);
   sort_by_digits<std::uint64_t, 8>(Keys::few, Order::ascending);
+  sort_by_digits<std::uint16_t, 4>(Keys::random, Order::descending);
+  sort_by_digits<std::uint8_t, 8>(Keys::half_greatest, Order::descending);
 }
 
 }  // namespace

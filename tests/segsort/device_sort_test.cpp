@@ -351,22 +351,25 @@ TYPED_TEST(DeviceArraySortOfOrdered, InPlace) {
 template <class Key>
 class DeviceArraySortByDigits : public testing::Test {
  protected:
-  DeviceArraySortByDigits() { segsort::sort_arrays_by_digits(true); }
-  ~DeviceArraySortByDigits() override { segsort::sort_arrays_by_digits(false); }
+  ~DeviceArraySortByDigits() override { segsort::preset_use_of_digits(std::nullopt); }
 };
 using KeysByDigits = testing::Types<std::uint32_t, double>;
 TYPED_TEST_SUITE(DeviceArraySortByDigits, KeysByDigits);
 
 TYPED_TEST(DeviceArraySortByDigits, EveryDistribution) {
   constexpr std::size_t n = (1 << 21) + 12345;
-  for (const Keys keys : {Keys::uniform, Keys::zipf, Keys::high_bits, Keys::nearly}) {
-    ArrayCase<TypeParam> sorted(keys, n, keys == Keys::zipf ? Order::descending : Order::ascending);
-    sorted.check_keys();
-    sorted.template check_pairs<std::uint32_t>();
-    sorted.set_lead(1);
-    sorted.template check_pairs<double>();
+  for (const segsort::DigitUse use : {segsort::DigitUse::always, segsort::DigitUse::buckets}) {
+    segsort::preset_use_of_digits(use);
+    for (const Keys keys : {Keys::uniform, Keys::zipf, Keys::high_bits, Keys::nearly}) {
+      ArrayCase<TypeParam> sorted(keys, n,
+                                  keys == Keys::zipf ? Order::descending : Order::ascending);
+      sorted.check_keys();
+      sorted.template check_pairs<std::uint32_t>();
+      sorted.set_lead(1);
+      sorted.template check_pairs<double>();
+    }
+    ArrayCase<TypeParam>(Keys::uniform, n, Order::descending, 3, 22).check_keys();
   }
-  ArrayCase<TypeParam>(Keys::uniform, n, Order::descending, 3, 22).check_keys();
 }
 
 TEST(DeviceArraySortCall, RefusesWhatItCannotSort) {
