@@ -16,7 +16,7 @@ template <class Word>
 __device__ __forceinline__ void list_for_blocks(const TopKArguments<Word>& arguments,
                                                 std::uint64_t segment, const Selection& s) {
   const TopKLists& lists = arguments.lists;
-  const bool listed = s.wanted != 0 && s.length > longest_of_warp;
+  const bool listed = s.wanted != 0 && s.length > arguments.warp_longest;
   const bool is_long = listed && s.length > longest_of_block;
   const unsigned int of_block = __ballot_sync(full_warp, listed && !is_long);
   if (of_block != 0) {

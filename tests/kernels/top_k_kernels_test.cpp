@@ -12,6 +12,7 @@
 
 #include "segsort/cuda/top_k_blocks.cuh"
 #include "segsort/cuda/top_k_threads.cuh"
+#include "segsort/cuda/top_k_tiles.cuh"
 #include "segsort/cuda/top_k_warps.cuh"
 
 namespace sortie::segsort {
@@ -48,7 +49,8 @@ std::vector<Word> keys_of(Keys kind, std::size_t count) {
 /// Runs both kernels with `blocks` blocks each, one after the other, and compares with a sort.
 template <class Word>
 void expect_top(const std::vector<std::uint64_t>& lengths, std::uint64_t k, Keys kind, bool sorted,
-                std::uint64_t gap = 0, unsigned int chunk = 32, bool by_threads = true) {
+                std::uint64_t gap = 0, unsigned int chunk = 32, bool by_threads = true,
+                int tile_longest = 0, std::uint64_t warp_longest = longest_of_warp) {
   SCOPED_TRACE(testing::Message() << "k " << k << ", keys " << static_cast<int>(kind) << ", "
                                   << sizeof(Word) << " bytes");
   std::vector<std::uint64_t> begins;
@@ -86,25 +88,34 @@ void expect_top(const std::vector<std::uint64_t>& lengths, std::uint64_t k, Keys
   arguments.k = k;
   arguments.sorted = sorted;
   arguments.chunk = chunk;
+  arguments.warp_longest = warp_longest;
   arguments.capacity = buffer_capacity(static_cast<std::int64_t>(k));
   arguments.lists = {&counters,
                      parts_done.data(),
                      groups_done.data(),
-                     by_threads ? warp_segments.data() : nullptr,
+                     by_threads || tile_longest != 0 ? warp_segments.data() : nullptr,
                      block_segments.data(),
                      long_segments.data(),
                      part_owner.data(),
                      candidates.data(),
                      candidate_positions.data(),
-                     parts,
-                     nullptr,
-                     nullptr};
-  if (by_threads)
+                     parts};
+  std::vector<unsigned long long> bounds(lengths.size());
+  if (items >= shortest_sampled) arguments.lists.bounds = bounds.data();
+  if (tile_longest != 0) {
+    TopKArguments<Word> of_tiles = arguments;
+    of_tiles.tile_longest = tile_longest;
+    of_tiles.chunk = std::min(chunk * 5, most_tile_chunk(tile_longest));
+    cuda_on_host::run_block(top_k_tile_threads, [&] { top_k_tile_kernel(of_tiles); });
+  } else if (by_threads) {
     cuda_on_host::run_block(32 * top_k_warps, [&] {
       chunk == 32 ? top_k_thread_kernel<Word, longest_of_thread<Word>>(arguments)
                   : top_k_thread_kernel<Word, longest_of_any_thread>(arguments);
     });
+  }
   cuda_on_host::run_block(32 * top_k_warps, [&] { top_k_warp_kernel(arguments); });
+  if (arguments.lists.bounds != nullptr)
+    cuda_on_host::run_block(top_k_block, [&] { top_k_sample_kernel(arguments); });
   cuda_on_host::run_block(top_k_block, [&] { top_k_block_kernel(arguments); });
 
   for (std::size_t s = 0; s < lengths.size(); ++s) {
@@ -151,6 +162,21 @@ void expect_short() {
   expect_top<Word>(short_lengths, 5, Keys::random, true, 1, 7);
   expect_top<Word>(short_lengths, 5, Keys::few, true, 0, 7, false);
 }
+template <class Word>
+void expect_tiles() {
+  for (const Keys kind : {Keys::random, Keys::equal, Keys::few, Keys::ascending, Keys::descending})
+    for (const std::uint64_t k : {1, 8, 32})
+      expect_top<Word>(short_lengths, k, kind, true, 0, 32, false, k == 8 ? 64 : 512);
+  expect_top<Word>(short_lengths, 20, Keys::few, true, 2, 7, false, 200);
+  expect_top<Word>({0, 0, 700, 0}, 3, Keys::random, true, 0, 32, false, 512);
+}
+TEST(TopKKernels, SegmentsOfTiles32) {
+  expect_tiles<std::uint32_t>();
+}
+TEST(TopKKernels, SegmentsOfTiles64) {
+  expect_tiles<std::uint64_t>();
+}
+
 TEST(TopKKernels, ShortSegments32) {
   expect_short<std::uint32_t>();
 }
@@ -160,6 +186,13 @@ TEST(TopKKernels, ShortSegments64) {
 
 TEST(TopKKernels, SegmentsOfBlocks) {
   const std::vector<std::uint64_t> lengths{1025, 2047, 5, 2048, 9000, 0, 40'000};
+  for (const Keys kind :
+       {Keys::random, Keys::equal, Keys::few, Keys::ascending, Keys::descending}) {
+    for (const std::uint64_t k : {1, 2, 30}) {
+      expect_top<std::uint32_t>(lengths, k, kind, true, 0, 32, true, 0, longest_of_streaming_warp);
+      expect_top<std::uint64_t>(lengths, k, kind, true, 0, 7, true, 0, longest_of_streaming_warp);
+    }
+  }
   for (const Keys kind : {Keys::random, Keys::equal, Keys::few, Keys::descending}) {
     for (const std::uint64_t k : {1, 32}) {
       expect_top<std::uint32_t>(lengths, k, kind, true);
@@ -176,6 +209,11 @@ TEST(TopKKernels, SegmentsInParts) {
   expect_top<std::uint32_t>(lengths, 20, Keys::random, true);
   expect_top<std::uint32_t>(lengths, 300, Keys::few, false);
   expect_top<std::uint64_t>(lengths, 7, Keys::descending, true);
+}
+
+TEST(TopKKernels, SampledSegment) {
+  for (const Keys kind : {Keys::random, Keys::few, Keys::ascending})
+    expect_top<std::uint32_t>({shortest_sampled + 77}, 1000, kind, false);
 }
 
 }  // namespace
