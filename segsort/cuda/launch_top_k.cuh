@@ -53,15 +53,11 @@ bool begins_with_threads(std::uint64_t items, std::uint64_t segments, std::uint6
 template <class Word>
 cudaError_t launch_top_k_tiles(TopKArguments<Word> arguments, cudaStream_t stream) {
   constexpr unsigned int warps = top_k_tile_threads / 32;
-  // Enough items for several tiles, and few enough for all warps.
-  constexpr std::uint64_t items_of_tile_chunk = 4096;
-  const std::uint64_t mean = arguments.num_items / arguments.num_segments + 1;
-  arguments.chunk = static_cast<unsigned int>(
-      std::clamp<std::uint64_t>((items_of_tile_chunk + mean - 2) / mean, 1,
-                                most_tile_chunk(arguments.tile_longest)));
+  arguments.chunk =
+      chunk_of_tiles(arguments.num_items, arguments.num_segments, arguments.tile_longest);
   const std::uint64_t chunks = (arguments.num_segments - 1) / arguments.chunk + 1;
   return launch_resident_top_k(top_k_tile_kernel<Word>, arguments, (chunks - 1) / warps + 1,
-                               top_k_tile_threads, sizeof(TopKTileShared<Word>), stream);
+                               top_k_tile_threads, sizeof(TileKernelShared<TopKArguments<Word>>), stream);
 }
 
 /// Launches the selection. \pre the counters are zeroed, if there are any

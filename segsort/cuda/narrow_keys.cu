@@ -6,6 +6,8 @@
 #include "core/cuda/device_pool.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "primitives/key_codec.hpp"
+#include "segsort/cuda/launch.cuh"
+#include "segsort/cuda/narrow_tiles.cuh"
 
 namespace sortie::segsort {
 namespace {
@@ -117,6 +119,104 @@ cudaError_t sort_keys_of(void* temp_storage, std::size_t& temp_storage_bytes,
                 n, codec);
 }
 
+/// Whether segments are sorted in tiles, and only those that exceed tiles are widened. Tiles compare
+/// whole keys, and read values while others are written.
+bool is_for_tiles(const DeviceRequest& request) {
+  const int bits = key_bits(request.key_type);
+  const int end_bit = request.end_bit < 0 ? bits : request.end_bit;
+  return request.num_segments != 0 && end_bit - request.begin_bit == bits &&
+         request.num_items / request.num_segments <= longest_of_tile &&
+         request.keys_in != request.keys_out &&
+         (request.value_bytes == 0 || request.values_in != request.values_out);
+}
+
+/// | array                      | elements        | for                                        |
+/// |----------------------------|-----------------|--------------------------------------------|
+/// | counters                   | NarrowCounters  |                                            |
+/// | begins, ends, first_piece  | listed segments | those of more than longest_of_tile items   |
+/// | owner                      | pieces          | of listed segments                         |
+/// | words, sorted              | items           | their keys, widened; not initialised       |
+/// | storage                    | bytes           | of the sort of the listed segments         |
+template <class Narrow>
+cudaError_t sort_in_tiles_of(void* temp_storage, std::size_t& temp_storage_bytes,
+                             const DeviceRequest& request, cudaStream_t stream) {
+  const auto n = static_cast<std::uint64_t>(request.num_items);
+  const auto segments = static_cast<std::uint64_t>(request.num_segments);
+  const std::uint64_t listed = std::min(segments, n / (longest_of_tile + 1));
+  const auto offsets = [&](const void* data) {
+    return DeviceOffsets{data, request.offset_bytes == 8};
+  };
+  StorageCarver carver(temp_storage);
+  NarrowLists lists{};
+  lists.counters = carver.take<NarrowCounters>(1);
+  lists.begins = carver.take<std::uint64_t>(listed);
+  lists.ends = carver.take<std::uint64_t>(listed);
+  lists.first_piece = carver.take<std::uint64_t>(listed);
+  lists.owner = carver.take<std::uint32_t>(listed == 0 ? 0 : n / narrow_piece + listed);
+  DeviceRequest wide = request;
+  auto* const words = carver.take<std::uint32_t>(listed == 0 ? 0 : n);
+  auto* const sorted = carver.take<std::uint32_t>(listed == 0 ? 0 : n);
+  wide.key_type = KeyType::u32;
+  wide.is_half = false;
+  wide.order = Order::ascending;
+  wide.begin_bit = 0;
+  wide.end_bit = -1;
+  wide.keys_in = words;
+  wide.keys_out = sorted;
+  wide.input_is_scratch = request.input_is_scratch || request.value_bytes == 0;
+  wide.num_segments = static_cast<std::int64_t>(listed);
+  wide.offset_bytes = 8;
+  wide.begin_offsets = lists.begins;
+  wide.end_offsets = lists.ends;
+  if (temp_storage != nullptr)
+    wide.device_num_segments = reinterpret_cast<const std::int64_t*>(&lists.counters->segments);
+  std::size_t sort_bytes = 0;
+  cudaError_t status = cudaSuccess;
+  if (listed != 0) status = sort_on_device(nullptr, sort_bytes, wide, stream);
+  if (status != cudaSuccess) return status;
+  void* const storage = carver.take<char>(sort_bytes);
+  if (temp_storage == nullptr) {
+    temp_storage_bytes = carver.used();
+    return cudaSuccess;
+  }
+  if (temp_storage_bytes < carver.used()) return cudaErrorInvalidValue;
+  if (n == 0) return cudaSuccess;
+
+  DeviceLimits limits;
+  status = limits.query();
+  if (status != cudaSuccess) return status;
+  NarrowArguments<Narrow> arguments{
+      .keys_in = static_cast<const Narrow*>(request.keys_in),
+      .keys_out = static_cast<Narrow*>(request.keys_out),
+      .values_in = request.values_in,
+      .values_out = request.values_out,
+      .value_bytes = request.value_bytes,
+      .begin_offsets = offsets(request.begin_offsets),
+      .end_offsets = offsets(request.end_offsets),
+      .num_segments = segments,
+      .device_num_segments = request.device_num_segments,
+      .codec = KeyCodec<Narrow>(
+          request.is_half ? KeyKind::floating_point : kind_of(request.key_type), request.order),
+      .chunk = chunk_of_tiles(n, segments, longest_of_tile),
+      .lists = lists};
+  const LaunchPlan plan{n, segments, limits, stream, LaunchOrder::after, false};
+  status = cudaMemsetAsync(lists.counters, 0, sizeof(NarrowCounters), stream);
+  if (status == cudaSuccess)
+    status = launch_resident(narrow_tile_kernel<Narrow>, plan, LaunchOrder::after,
+                             ((segments - 1) / arguments.chunk) / (top_k_tile_threads / 32) + 1,
+                             no_limit, top_k_tile_threads,
+                             sizeof(TileKernelShared<NarrowArguments<Narrow>>), arguments);
+  if (status != cudaSuccess || listed == 0) return status;
+  constexpr int convert_threads = 256;
+  const std::uint64_t blocks = (n / narrow_piece + listed - 1) / (convert_threads / 32) + 1;
+  status = launch_resident(convert_listed_kernel<Narrow, false>, plan, LaunchOrder::after, blocks,
+                           no_limit, convert_threads, 0, arguments, words);
+  if (status == cudaSuccess) status = sort_on_device(storage, sort_bytes, wide, stream);
+  if (status != cudaSuccess) return status;
+  return launch_resident(convert_listed_kernel<Narrow, true>, plan, LaunchOrder::after, blocks,
+                         no_limit, convert_threads, 0, arguments, sorted);
+}
+
 }  // namespace
 
 cudaError_t sort_narrow_keys(void* temp_storage, std::size_t& temp_storage_bytes,
@@ -128,6 +228,10 @@ cudaError_t sort_narrow_keys(void* temp_storage, std::size_t& temp_storage_bytes
       request.begin_bit < 0 || request.begin_bit > end_bit || end_bit > bits ||
       (end_bit - request.begin_bit != bits && (!is_unsigned || request.is_half)))
     return cudaErrorInvalidValue;
+  if (is_for_tiles(request))
+    return bits == 8
+               ? sort_in_tiles_of<std::uint8_t>(temp_storage, temp_storage_bytes, request, stream)
+               : sort_in_tiles_of<std::uint16_t>(temp_storage, temp_storage_bytes, request, stream);
   return bits == 8 ? sort_keys_of<std::uint8_t>(temp_storage, temp_storage_bytes, request, stream)
                    : sort_keys_of<std::uint16_t>(temp_storage, temp_storage_bytes, request, stream);
 }

@@ -95,8 +95,10 @@ struct TopKLists {
   std::uint64_t* ends = nullptr;
 };
 
-template <class Word>
+template <class WordType>
 struct TopKArguments {
+  using Word = WordType;
+  using Stored = WordType;  ///< a key as it is in memory
   const Word* keys_in;
   Word* keys_out;
   const void* values_in;
@@ -122,6 +124,12 @@ struct TopKArguments {
     if (device_num_segments == nullptr) return num_segments;
     return min(static_cast<std::uint64_t>(max(*device_num_segments, std::int64_t{0})),
                num_segments);
+  }
+  /// A key as tiles hold it, which they encode by tile_codec().
+  [[nodiscard]] __device__ Word loaded(Word key) const { return key; }
+  [[nodiscard]] __device__ Word stored(Word word) const { return codec.decoded(word); }
+  [[nodiscard]] __device__ BitRangeCodec<Word> tile_codec() const {
+    return {codec, ~Word{0}, 0, 0, codec.is_identity()};
   }
   /// Writes a selected item. \param position  in the array
   __device__ void put(std::uint64_t at, Word word, std::uint64_t position) const {

@@ -26,7 +26,7 @@ struct OrderedTile : Tile<Word, 0, 1, warp_tile_items> {
 /// Shared memory of a warp: a tile, and the segments of its chunk that are sorted in tiles. The
 /// items of these segments are numbered consecutively over the chunk.
 template <class Word>
-struct TopKTiles {
+struct SegmentTiles {
   OrderedTile<Word> tile;
   std::uint64_t base[most_segments_of_tile_chunk];  ///< first item minus its number
   std::uint64_t out[most_segments_of_tile_chunk];   ///< first result minus that number
@@ -36,10 +36,10 @@ struct TopKTiles {
 
 /// Shared memory of a block. The arguments are there so that select_in_tile(), which needs all
 /// registers, can be a function of its own.
-template <class Word>
-struct TopKTileShared {
-  TopKArguments<Word> arguments;
-  TopKTiles<Word> warps[top_k_tile_threads / 32];
+template <class Arguments>
+struct TileKernelShared {
+  Arguments arguments;
+  SegmentTiles<typename Arguments::Word> warps[top_k_tile_threads / 32];
 };
 
 /// Segments of a chunk: numbers of the items fit 16 bits.
@@ -49,19 +49,15 @@ constexpr unsigned int most_tile_chunk(int tile_longest) {
       by_numbers < most_segments_of_tile_chunk ? by_numbers : most_segments_of_tile_chunk);
 }
 
-/// Lists the extent of the lane's results for a sort of them, if it takes part. All lanes call.
-template <class Word>
-__device__ __forceinline__ void list_results(const TopKArguments<Word>& arguments, bool takes_part,
-                                             const Selection& s) {
-  const TopKLists& lists = arguments.lists;
-  const unsigned int all = __ballot_sync(full_warp, takes_part);
-  if (lists.begins == nullptr || all == 0) return;
-  unsigned long long place = 0;
-  if (lane() == 0) place = atomicAdd(&lists.counters->results, lanes_of(all));
-  place = __shfl_sync(full_warp, place, 0) + rank_among(all);
-  if (!takes_part) return;
-  lists.begins[place] = s.out;
-  lists.ends[place] = s.out + s.wanted;
+/// Segments of a chunk of `items` in `segments` segments: enough for several tiles, and few enough
+/// for all warps.
+constexpr unsigned int chunk_of_tiles(std::uint64_t items, std::uint64_t segments,
+                                      int tile_longest) {
+  constexpr std::uint64_t items_of_chunk_of_tiles = 4096;
+  const std::uint64_t mean = items == 0 ? 1 : (items - 1) / segments + 1;
+  const std::uint64_t wanted = items_of_chunk_of_tiles / mean;
+  const std::uint64_t most = most_tile_chunk(tile_longest);
+  return static_cast<unsigned int>(wanted < 1 ? 1 : wanted > most ? most : wanted);
 }
 
 /// What a warp has kept of a chunk.
@@ -71,10 +67,10 @@ struct TileChunk {
 };
 
 /// Reads a chunk of segments, keeps those of tiles, and lists the others.
-template <class Word>
-__device__ __forceinline__ TileChunk read_tile_chunk(const TopKArguments<Word>& arguments,
-                                               TopKTiles<Word>& shared, std::uint64_t first,
-                                               unsigned int segments) {
+template <class Arguments, class Word>
+__device__ __forceinline__ TileChunk read_tile_chunk(const Arguments& arguments,
+                                                     SegmentTiles<Word>& shared,
+                                                     std::uint64_t first, unsigned int segments) {
   TileChunk chunk;
   std::uint32_t items = 0;
   std::uint64_t first_base = 0;
@@ -104,16 +100,7 @@ __device__ __forceinline__ TileChunk read_tile_chunk(const TopKArguments<Word>& 
     chunk.segments += __popc(members);
     const bool is_listed = s.wanted != 0 && !is_kept;
     if (!__any_sync(full_warp, is_listed)) continue;
-    list_results(arguments, is_listed, s);
-    list_for_blocks(arguments, segment, s);
-    const bool of_warp = is_listed && s.length <= arguments.warp_longest;
-    const unsigned int listed = __ballot_sync(full_warp, of_warp);
-    if (listed == 0) continue;
-    const TopKLists& lists = arguments.lists;
-    unsigned long long place = 0;
-    if (lane() == 0) place = atomicAdd(&lists.counters->warp_segments, lanes_of(listed));
-    place = __shfl_sync(full_warp, place, 0);
-    if (of_warp) lists.warp_segments[place + rank_among(listed)] = segment;
+    list_beyond_tiles(arguments, segment, s, is_listed);
   }
   if (lane() == 0) shared.number[chunk.segments] = static_cast<std::uint16_t>(items);
   __syncwarp();
@@ -134,17 +121,16 @@ __device__ __forceinline__ int end_of_tile(const std::uint16_t* number, int begi
 }
 
 /// Writes the results of a sorted tile. Item p of the sorted tile has number first + p.
-template <class Value, class Word>
-__device__ __forceinline__ void put_tile(const TopKArguments<Word>& arguments,
-                                         TopKTiles<Word>& shared, int first_segment,
-                                         int segment_bits, int length) {
+template <class Value, class Arguments, class Word>
+__device__ __forceinline__ void put_tile(const Arguments& arguments, SegmentTiles<Word>& shared,
+                                         int first_segment, int segment_bits, int length) {
   constexpr int ahead = 8;
   auto& tile = shared.tile;
   using T = OrderedTile<Word>;
   const std::uint32_t first = shared.number[first_segment];
   const Value* const values_in = static_cast<const Value*>(arguments.values_in);
   Value* const values_out = static_cast<Value*>(arguments.values_out);
-  Word* const keys_out = arguments.keys_out;
+  typename Arguments::Stored* const keys_out = arguments.keys_out;
   const bool has_values = arguments.value_bytes != 0;
 #pragma unroll 1
   for (int begin = 0; begin < length; begin += 32 * ahead) {
@@ -172,7 +158,7 @@ __device__ __forceinline__ void put_tile(const TopKArguments<Word>& arguments,
     for (int r = 0; r < ahead; ++r) {
       if ((wanted >> r & 1) == 0) continue;
       if (keys_out != nullptr)
-        in_global_memory(keys_out)[places[r]] = arguments.codec.decoded(tile.keys[items[r]]);
+        in_global_memory(keys_out)[places[r]] = arguments.stored(tile.keys[items[r]]);
       if (has_values) in_global_memory(values_out)[places[r]] = values[r];
     }
   }
@@ -180,13 +166,15 @@ __device__ __forceinline__ void put_tile(const TopKArguments<Word>& arguments,
 
 /// Sorts segments first_segment .. first_segment + segments - 1 of the chunk in the warp's tile, and
 /// writes their results. Not inlined, because it needs all registers.
-template <class Word>
+template <class Arguments>
 __device__ __noinline__ void select_in_tile(int first_segment, int segments, bool are_neighbours) {
+  using Word = typename Arguments::Word;
+  using Stored = typename Arguments::Stored;
   using T = OrderedTile<Word>;
-  auto& block = *reinterpret_cast<TopKTileShared<Word>*>(dynamic_shared_memory());
-  const TopKArguments<Word>& arguments = block.arguments;
-  TopKTiles<Word>& shared = block.warps[threadIdx.x / 32];
-  const Word* const all_keys = in_global_memory(arguments.keys_in);
+  auto& block = *reinterpret_cast<TileKernelShared<Arguments>*>(dynamic_shared_memory());
+  const Arguments& arguments = block.arguments;
+  SegmentTiles<Word>& shared = block.warps[threadIdx.x / 32];
+  const Stored* const all_keys = in_global_memory(arguments.keys_in);
   T& tile = shared.tile;
   const std::uint64_t* const base = shared.base + first_segment;
   const std::uint16_t* const number = shared.number + first_segment;
@@ -199,9 +187,9 @@ __device__ __noinline__ void select_in_tile(int first_segment, int segments, boo
   Word keys[T::items];
   std::uint32_t words[T::items];
   if (are_neighbours) {
-    const Word* const keys_in = all_keys + base[0] + first;
+    const Stored* const keys_in = all_keys + base[0] + first;
 #pragma unroll
-    for (int r = 0; r < T::items; ++r) keys[r] = keys_in[min(r * 32 + thread, length - 1)];
+    for (int r = 0; r < T::items; ++r) keys[r] = arguments.loaded(keys_in[min(r * 32 + thread, length - 1)]);
   }
   const unsigned char* const heads = mark_heads(tile, number, segments);
   const TileSegments found = segments_of_tile(
@@ -221,10 +209,10 @@ __device__ __noinline__ void select_in_tile(int first_segment, int segments, boo
       const std::uint32_t e = static_cast<std::uint32_t>(min(r * 32 + thread, length - 1));
       const std::uint32_t segment =
           words[r] == 0xffffffffu ? segments - 1 : segment_of(words[r], segment_bits);
-      keys[r] = all_keys[base[segment] + first + e];
+      keys[r] = arguments.loaded(all_keys[base[segment] + first + e]);
     }
   }
-  const BitRangeCodec<Word> codec{arguments.codec, ~Word{0}, 0, 0, arguments.codec.is_identity()};
+  const BitRangeCodec<Word> codec = arguments.tile_codec();
   keep_keys(tile, keys, codec);
   if (longest <= 1) {  // in order
 #pragma unroll
@@ -246,13 +234,13 @@ __device__ __noinline__ void select_in_tile(int first_segment, int segments, boo
 
 /// Prefetches what the segments from `begin` to `end` of the chunk need. The lines from the first to
 /// the last of them, if they are close together.
-template <class Word>
-__device__ __forceinline__ void prefetch_tile(const TopKArguments<Word>& arguments,
-                                              const TopKTiles<Word>& shared, int begin, int end) {
+template <class Arguments, class Word>
+__device__ __forceinline__ void prefetch_tile(const Arguments& arguments,
+                                              const SegmentTiles<Word>& shared, int begin, int end) {
   const std::uint64_t from = shared.base[begin] + shared.number[begin];
   const std::uint64_t to = shared.base[end - 1] + shared.number[end];
   const std::uint64_t items = to > from ? min(to - from, std::uint64_t{2 * warp_tile}) : 0;
-  prefetch_lines(arguments.keys_in + from, items * sizeof(Word), lane(), 32);
+  prefetch_lines(arguments.keys_in + from, items * sizeof(*arguments.keys_in), lane(), 32);
   // A line of values is worth prefetching if a result from it is likely.
   if (arguments.values_in == nullptr || arguments.value_bytes == 0 || arguments.k * 16 < items)
     return;
@@ -261,18 +249,12 @@ __device__ __forceinline__ void prefetch_tile(const TopKArguments<Word>& argumen
                  lane(), 32);
 }
 
-///   shared memory, per warp   its chunk of segments and a tile of 512 items (TopKTiles)
-///   shared memory, per block  the arguments
-///   registers of lane l       while loading: items l, 32 + l, 64 + l, ... of the tile; while
-///                             sorting: the words of positions 16 l .. 16 l + 15
-///
-/// Segments of more than tile_longest items are listed for the other kernels, and, if
-/// lists.begins is set, so are the extents of their results.
-template <class Word>
-__global__ void __launch_bounds__(top_k_tile_threads, sizeof(Word) == 4 ? 5 : 4)
-    top_k_tile_kernel(const TopKArguments<Word> arguments) {
-  auto& block = *reinterpret_cast<TopKTileShared<Word>*>(dynamic_shared_memory());
-  TopKTiles<Word>& shared = block.warps[threadIdx.x / 32];
+/// Takes chunks of segments until none is left.
+template <class Arguments>
+__device__ __forceinline__ void select_in_tiles(const Arguments& arguments) {
+  using Word = typename Arguments::Word;
+  auto& block = *reinterpret_cast<TileKernelShared<Arguments>*>(dynamic_shared_memory());
+  SegmentTiles<Word>& shared = block.warps[threadIdx.x / 32];
   if (threadIdx.x == 0) block.arguments = arguments;
   __syncthreads();
   const std::uint64_t all = arguments.segments();
@@ -291,12 +273,25 @@ __global__ void __launch_bounds__(top_k_tile_threads, sizeof(Word) == 4 ? 5 : 4)
       const int next_end = end < kept ? end_of_tile(shared.number, end, kept) : end;
       if (begin == 0) prefetch_tile(arguments, shared, begin, end);
       if (end < kept) prefetch_tile(arguments, shared, end, next_end);
-      select_in_tile<Word>(begin, end - begin, are_neighbours);
+      select_in_tile<Arguments>(begin, end - begin, are_neighbours);
       begin = end;
       end = next_end;
     }
     __syncwarp();
   }
+}
+
+///   shared memory, per warp   its chunk of segments and a tile of 512 items (SegmentTiles)
+///   shared memory, per block  the arguments
+///   registers of lane l       while loading: items l, 32 + l, 64 + l, ... of the tile; while
+///                             sorting: the words of positions 16 l .. 16 l + 15
+///
+/// Segments of more than tile_longest items are listed for the other kernels, and, if
+/// lists.begins is set, so are the extents of their results.
+template <class Word>
+__global__ void __launch_bounds__(top_k_tile_threads, sizeof(Word) == 4 ? 5 : 4)
+    top_k_tile_kernel(const TopKArguments<Word> arguments) {
+  select_in_tiles(arguments);
 }
 
 }  // namespace sortie::segsort

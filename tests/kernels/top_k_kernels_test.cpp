@@ -10,6 +10,7 @@
 #include <random>
 #include <vector>
 
+#include "segsort/cuda/narrow_tiles.cuh"
 #include "segsort/cuda/top_k_blocks.cuh"
 #include "segsort/cuda/top_k_threads.cuh"
 #include "segsort/cuda/top_k_tiles.cuh"
@@ -209,6 +210,83 @@ TEST(TopKKernels, SegmentsInParts) {
   expect_top<std::uint32_t>(lengths, 20, Keys::random, true);
   expect_top<std::uint32_t>(lengths, 300, Keys::few, false);
   expect_top<std::uint64_t>(lengths, 7, Keys::descending, true);
+}
+
+/// Segments of narrow keys in tiles; longer ones are listed, and converted there and back.
+template <class Narrow>
+void expect_narrow(Keys kind, std::uint64_t gap, Order order) {
+  std::vector<std::uint64_t> begins;
+  std::vector<std::uint64_t> ends;
+  std::uint64_t items = 0;
+  for (const std::uint64_t length : short_lengths) {
+    begins.push_back(items);
+    ends.push_back(items + length);
+    items += length + gap;
+  }
+  if (gap != 0) {
+    std::reverse(begins.begin(), begins.end());
+    std::reverse(ends.begin(), ends.end());
+  }
+  const std::vector<Narrow> keys = keys_of<Narrow>(kind, items);
+  std::vector<std::uint32_t> values(items);
+  std::iota(values.begin(), values.end(), 0);
+  std::vector<Narrow> keys_out(items, 77);
+  std::vector<std::uint32_t> values_out(items, 77);
+  const std::size_t segments = begins.size();
+  NarrowCounters counters{};
+  std::vector<std::uint64_t> listed_begins(segments);
+  std::vector<std::uint64_t> listed_ends(segments);
+  std::vector<std::uint64_t> first_piece(segments);
+  std::vector<std::uint32_t> owner(segments);
+  std::vector<std::uint32_t> words(items);
+  NarrowArguments<Narrow> arguments{
+      .keys_in = keys.data(),
+      .keys_out = keys_out.data(),
+      .values_in = values.data(),
+      .values_out = values_out.data(),
+      .value_bytes = 4,
+      .begin_offsets = {begins.data(), true},
+      .end_offsets = {ends.data(), true},
+      .num_segments = segments,
+      .device_num_segments = nullptr,
+      .codec = {KeyKind::signed_integer, order},
+      .chunk = 50,
+      .lists = {&counters, listed_begins.data(), listed_ends.data(), first_piece.data(),
+                owner.data()}};
+  cuda_on_host::run_block(top_k_tile_threads, [&] { narrow_tile_kernel(arguments); });
+  cuda_on_host::run_block(256,
+                          [&] { convert_listed_kernel<Narrow, false>(arguments, words.data()); });
+  EXPECT_GT(counters.segments, 0u);
+  for (std::size_t i = 0; i < counters.segments; ++i) {
+    const auto from = static_cast<std::ptrdiff_t>(listed_begins[i]);
+    const auto to = static_cast<std::ptrdiff_t>(listed_ends[i]);
+    std::sort(words.begin() + from, words.begin() + to);
+  }
+  cuda_on_host::run_block(256,
+                          [&] { convert_listed_kernel<Narrow, true>(arguments, words.data()); });
+  std::vector<Narrow> expected(items, 77);
+  std::vector<std::uint32_t> expected_values(items, 77);
+  for (std::size_t s = 0; s < segments; ++s) {
+    const auto from = static_cast<std::ptrdiff_t>(begins[s]);
+    const auto to = static_cast<std::ptrdiff_t>(ends[s]);
+    std::vector<std::uint32_t> index(values.begin() + from, values.begin() + to);
+    std::stable_sort(index.begin(), index.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return arguments.codec.encoded(keys[a]) < arguments.codec.encoded(keys[b]);
+    });
+    for (std::size_t i = 0; i < index.size(); ++i) {
+      expected[begins[s] + i] = keys[index[i]];
+      expected_values[begins[s] + i] = to - from > longest_of_tile ? 77 : index[i];
+    }
+  }
+  EXPECT_EQ(keys_out, expected);
+  EXPECT_EQ(values_out, expected_values);
+}
+
+TEST(NarrowTiles, EveryLength) {
+  for (const Keys kind : {Keys::random, Keys::equal, Keys::few, Keys::descending}) {
+    expect_narrow<std::uint8_t>(kind, 0, Order::ascending);
+    expect_narrow<std::uint16_t>(kind, 3, Order::descending);
+  }
 }
 
 TEST(TopKKernels, SampledSegment) {

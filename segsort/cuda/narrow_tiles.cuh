@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "primitives/key_codec.hpp"
+#include "segsort/cuda/top_k_tiles.cuh"
+
+/// Segments of keys of 1 or 2 bytes in the tiles of warps. Keys are widened when they are loaded,
+/// and narrowed when they are stored. Segments of more than longest_of_tile items are listed.
+namespace sortie::segsort {
+
+struct NarrowCounters {
+  unsigned long long next_chunk;  ///< first chunk of segments that no warp has claimed
+  unsigned long long segments;    ///< listed
+  unsigned long long pieces;      ///< of listed segments
+};
+
+/// Items of a piece, which a warp converts.
+inline constexpr std::uint64_t narrow_piece = 4096;
+
+/// Listed segments, in temporary storage.
+struct NarrowLists {
+  NarrowCounters* counters;
+  std::uint64_t* begins;
+  std::uint64_t* ends;
+  std::uint64_t* first_piece;
+  std::uint32_t* owner;  ///< of each piece: the index of its segment in the lists
+};
+
+/// Arguments of a sort of segments of narrow keys, as the kernels of tiles take them.
+template <class Narrow>
+struct NarrowArguments {
+  using Word = std::uint32_t;
+  using Stored = Narrow;
+  static constexpr int unused_bits = 32 - 8 * static_cast<int>(sizeof(Narrow));
+
+  const Narrow* keys_in;
+  Narrow* keys_out;
+  const void* values_in;
+  void* values_out;
+  int value_bytes;
+  DeviceOffsets begin_offsets;
+  DeviceOffsets end_offsets;
+  std::uint64_t num_segments;
+  const std::int64_t* device_num_segments;
+  KeyCodec<Narrow> codec;
+  unsigned int chunk;  ///< segments that a warp takes at a time
+  NarrowLists lists;
+  int tile_longest = longest_of_tile;
+  std::uint64_t k = ~std::uint64_t{0} >> 8;  ///< all items are results
+
+  [[nodiscard]] __device__ std::uint64_t segments() const {
+    if (device_num_segments == nullptr) return num_segments;
+    return min(static_cast<std::uint64_t>(max(*device_num_segments, std::int64_t{0})),
+               num_segments);
+  }
+  [[nodiscard]] __device__ Word loaded(Narrow key) const {
+    return Word{codec.encoded(key)} << unused_bits;
+  }
+  [[nodiscard]] __device__ Narrow stored(Word word) const {
+    return codec.decoded(static_cast<Narrow>(word >> unused_bits));
+  }
+  [[nodiscard]] __device__ BitRangeCodec<Word> tile_codec() const { return {}; }
+};
+
+template <class Narrow>
+__device__ Selection selection_of(const NarrowArguments<Narrow>& arguments,
+                                  std::uint64_t segment) {
+  const SegmentExtent found =
+      SegmentOffsets{arguments.begin_offsets[segment], arguments.end_offsets[segment]}.extent();
+  return {found.begin, found.length, found.begin, found.length};
+}
+
+/// Lists the lane's segment, if it takes part, and divides it into pieces. All lanes call.
+template <class Narrow>
+__device__ __forceinline__ void list_beyond_tiles(const NarrowArguments<Narrow>& arguments,
+                                                  std::uint64_t, const Selection& s,
+                                                  bool is_listed) {
+  const NarrowLists& lists = arguments.lists;
+  for (unsigned int rest = __ballot_sync(full_warp, is_listed); rest != 0; rest &= rest - 1) {
+    const int owner = first_lane(rest);
+    const std::uint64_t begin = __shfl_sync(full_warp, s.begin, owner);
+    const std::uint64_t length = __shfl_sync(full_warp, s.length, owner);
+    const std::uint64_t pieces = (length - 1) / narrow_piece + 1;
+    unsigned long long index = 0;
+    unsigned long long first = 0;
+    if (lane() == 0) {
+      index = atomicAdd(&lists.counters->segments, 1);
+      first = atomicAdd(&lists.counters->pieces, static_cast<unsigned long long>(pieces));
+      lists.begins[index] = begin;
+      lists.ends[index] = begin + length;
+      lists.first_piece[index] = first;
+    }
+    index = __shfl_sync(full_warp, index, 0);
+    first = __shfl_sync(full_warp, first, 0);
+    for (std::uint64_t p = lane(); p < pieces; p += 32)
+      lists.owner[first + p] = static_cast<std::uint32_t>(index);
+  }
+}
+
+/// As top_k_tile_kernel: shared memory and registers are the same.
+template <class Narrow>
+__global__ void __launch_bounds__(top_k_tile_threads, 5)
+    narrow_tile_kernel(const NarrowArguments<Narrow> arguments) {
+  select_in_tiles(arguments);
+}
+
+/// Widens the keys of the listed segments to `words`, or (IsBack) writes them from sorted words. A
+/// warp takes one piece at a time; lane l has items l, 32 + l, ... of it.
+template <class Narrow, bool IsBack>
+__global__ void __launch_bounds__(256)
+    convert_listed_kernel(const NarrowArguments<Narrow> arguments, std::uint32_t* words) {
+  const NarrowLists& lists = arguments.lists;
+  const std::uint64_t pieces = lists.counters->pieces;
+  const std::uint64_t step = std::uint64_t{gridDim.x} * (256 / 32);
+  for (std::uint64_t p = std::uint64_t{blockIdx.x} * (256 / 32) + threadIdx.x / 32; p < pieces;
+       p += step) {
+    const std::uint32_t index = lists.owner[p];
+    const std::uint64_t begin =
+        lists.begins[index] + (p - lists.first_piece[index]) * narrow_piece;
+    const std::uint64_t end = min(begin + narrow_piece, lists.ends[index]);
+#pragma unroll 8
+    for (std::uint64_t i = begin + lane(); i < end; i += 32) {
+      if constexpr (IsBack) {
+        arguments.keys_out[i] = arguments.stored(words[i]);
+      } else {
+        words[i] = arguments.loaded(arguments.keys_in[i]);
+      }
+    }
+  }
+}
+
+}  // namespace sortie::segsort
