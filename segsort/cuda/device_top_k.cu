@@ -107,8 +107,7 @@ struct TopKStorage {
       zeroed_bytes = carver.used();
       const std::uint64_t shortest = (by_tiles ? tile_longest : longest_of_any_thread) + 1;
       if (by_tiles || by_threads)
-        lists.warp_segments =
-            carver.take<std::uint64_t>(std::min(segments, items / shortest) + 1);
+        lists.warp_segments = carver.take<std::uint64_t>(std::min(segments, items / shortest) + 1);
       lists.block_segments = carver.take<std::uint64_t>(of_block);
       lists.long_segments = carver.take<LongSegment>(long_ones);
       lists.part_owner = carver.take<std::uint32_t>(parts);
@@ -218,7 +217,8 @@ cudaError_t select_words(const DeviceTopKRequest& request, TopKStorage& storage,
   }
   if (storage.lists.counters != nullptr)
     status = cudaMemsetAsync(storage.lists.counters, 0, storage.zeroed_bytes, stream);
-  if (status == cudaSuccess) status = launch_top_k(arguments, of_tiles, storage.most_block_tasks, stream);
+  if (status == cudaSuccess)
+    status = launch_top_k(arguments, of_tiles, storage.most_block_tasks, stream);
   if (status == cudaSuccess && plan == Plan::select_then_sort && storage.sorts_results)
     status = sort_on_device(storage.sort, storage.sort_bytes, storage.sort_request, stream);
   return status;

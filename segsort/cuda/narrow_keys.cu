@@ -7,7 +7,7 @@
 #include "primitives/cuda/launch.cuh"
 #include "primitives/key_codec.hpp"
 #include "segsort/cuda/launch.cuh"
-#include "segsort/cuda/narrow_tiles.cuh"
+#include "segsort/cuda/narrow_digits.cuh"
 
 namespace sortie::segsort {
 namespace {
@@ -119,21 +119,36 @@ cudaError_t sort_keys_of(void* temp_storage, std::size_t& temp_storage_bytes,
                 n, codec);
 }
 
-/// Whether segments are sorted in tiles, and only those that exceed tiles are widened. Tiles compare
-/// whole keys, and read values while others are written.
+/// Whether segments are sorted in tiles and by teams, and only those that exceed both are widened.
+/// Tiles compare whole keys, and read values while others are written.
 bool is_for_tiles(const DeviceRequest& request) {
   const int bits = key_bits(request.key_type);
   const int end_bit = request.end_bit < 0 ? bits : request.end_bit;
   return request.num_segments != 0 && end_bit - request.begin_bit == bits &&
-         request.num_items / request.num_segments <= longest_of_tile &&
          request.keys_in != request.keys_out &&
          (request.value_bytes == 0 || request.values_in != request.values_out);
+}
+
+/// Launches the kernels for the segments of the lists of teams, from List on.
+template <class Narrow, int List = 0>
+cudaError_t launch_digits(const LaunchPlan& plan, const NarrowArguments<Narrow>& arguments) {
+  constexpr int warps = 2 << List;
+  constexpr int teams = digit_block_warps / warps;
+  const std::uint64_t most = plan.most_segments_from(longest_of_digit_list(List - 1) + 1);
+  if (most == 0) return cudaSuccess;
+  const cudaError_t status = launch_resident(
+      narrow_digits_kernel<Narrow, warps>, plan, LaunchOrder::after, (most - 1) / teams + 1,
+      no_limit, 32 * digit_block_warps, teams * sizeof(DigitTile<warps>), arguments, List);
+  if constexpr (List + 1 < digit_lists)
+    if (status == cudaSuccess) return launch_digits<Narrow, List + 1>(plan, arguments);
+  return status;
 }
 
 /// | array                      | elements        | for                                        |
 /// |----------------------------|-----------------|--------------------------------------------|
 /// | counters                   | NarrowCounters  |                                            |
-/// | begins, ends, first_piece  | listed segments | those of more than longest_of_tile items   |
+/// | of_team                    | segments        | of more than longest_of_tile items         |
+/// | begins, ends, first_piece  | listed segments | of more than longest_of_digit_teams items  |
 /// | owner                      | pieces          | of listed segments                         |
 /// | words, sorted              | items           | their keys, widened; not initialised       |
 /// | storage                    | bytes           | of the sort of the listed segments         |
@@ -142,13 +157,16 @@ cudaError_t sort_in_tiles_of(void* temp_storage, std::size_t& temp_storage_bytes
                              const DeviceRequest& request, cudaStream_t stream) {
   const auto n = static_cast<std::uint64_t>(request.num_items);
   const auto segments = static_cast<std::uint64_t>(request.num_segments);
-  const std::uint64_t listed = std::min(segments, n / (longest_of_tile + 1));
+  const std::uint64_t listed = std::min(segments, n / (longest_of_digit_teams + 1));
   const auto offsets = [&](const void* data) {
     return DeviceOffsets{data, request.offset_bytes == 8};
   };
   StorageCarver carver(temp_storage);
   NarrowLists lists{};
   lists.counters = carver.take<NarrowCounters>(1);
+  for (int list = 0; list < digit_lists; ++list)
+    lists.of_team[list] =
+        carver.take<SegmentExtent>(std::min(segments, n / (longest_of_digit_list(list - 1) + 1)));
   lists.begins = carver.take<std::uint64_t>(listed);
   lists.ends = carver.take<std::uint64_t>(listed);
   lists.first_piece = carver.take<std::uint64_t>(listed);
@@ -206,6 +224,7 @@ cudaError_t sort_in_tiles_of(void* temp_storage, std::size_t& temp_storage_bytes
                              ((segments - 1) / arguments.chunk) / (top_k_tile_threads / 32) + 1,
                              no_limit, top_k_tile_threads,
                              sizeof(TileKernelShared<NarrowArguments<Narrow>>), arguments);
+  if (status == cudaSuccess) status = launch_digits(plan, arguments);
   if (status != cudaSuccess || listed == 0) return status;
   constexpr int convert_threads = 256;
   const std::uint64_t blocks = (n / narrow_piece + listed - 1) / (convert_threads / 32) + 1;

@@ -7,13 +7,24 @@
 #include "segsort/cuda/top_k_tiles.cuh"
 
 /// Segments of keys of 1 or 2 bytes in the tiles of warps. Keys are widened when they are loaded,
-/// and narrowed when they are stored. Segments of more than longest_of_tile items are listed.
+/// and narrowed when they are stored. Segments of more than longest_of_tile items are listed, for
+/// teams of warps (narrow_digits.cuh) or for the sort of words of 4 bytes.
 namespace sortie::segsort {
+
+/// Segments that exceed a warp's tile are sorted by teams of 2, 4, 8 or 16 warps (list 0 .. 3), if
+/// they are not longer than 512 items a warp. A block has as many teams as fit it.
+inline constexpr int digit_lists = 4;
+inline constexpr int digit_block_warps = 16;
+__host__ __device__ constexpr std::uint64_t longest_of_digit_list(int list) {
+  return list < 0 ? longest_of_tile : std::uint64_t{2 * longest_of_tile} << list;
+}
+inline constexpr std::uint64_t longest_of_digit_teams = longest_of_digit_list(digit_lists - 1);
 
 struct NarrowCounters {
   unsigned long long next_chunk;  ///< first chunk of segments that no warp has claimed
-  unsigned long long segments;    ///< listed
-  unsigned long long pieces;      ///< of listed segments
+  unsigned long long of_team[digit_lists];
+  unsigned long long segments;  ///< listed
+  unsigned long long pieces;    ///< of listed segments
 };
 
 /// Items of a piece, which a warp converts.
@@ -22,7 +33,8 @@ inline constexpr std::uint64_t narrow_piece = 4096;
 /// Listed segments, in temporary storage.
 struct NarrowLists {
   NarrowCounters* counters;
-  std::uint64_t* begins;
+  SegmentExtent* of_team[digit_lists];
+  std::uint64_t* begins;  ///< of segments that exceed teams
   std::uint64_t* ends;
   std::uint64_t* first_piece;
   std::uint32_t* owner;  ///< of each piece: the index of its segment in the lists
@@ -65,8 +77,7 @@ struct NarrowArguments {
 };
 
 template <class Narrow>
-__device__ Selection selection_of(const NarrowArguments<Narrow>& arguments,
-                                  std::uint64_t segment) {
+__device__ Selection selection_of(const NarrowArguments<Narrow>& arguments, std::uint64_t segment) {
   const SegmentExtent found =
       SegmentOffsets{arguments.begin_offsets[segment], arguments.end_offsets[segment]}.extent();
   return {found.begin, found.length, found.begin, found.length};
@@ -78,7 +89,20 @@ __device__ __forceinline__ void list_beyond_tiles(const NarrowArguments<Narrow>&
                                                   std::uint64_t, const Selection& s,
                                                   bool is_listed) {
   const NarrowLists& lists = arguments.lists;
-  for (unsigned int rest = __ballot_sync(full_warp, is_listed); rest != 0; rest &= rest - 1) {
+  const bool of_team = is_listed && s.length <= longest_of_digit_teams;
+#pragma unroll
+  for (int list = 0; list < digit_lists; ++list) {
+    const bool mine = of_team && s.length <= longest_of_digit_list(list) &&
+                      s.length > longest_of_digit_list(list - 1);
+    const unsigned int all = __ballot_sync(full_warp, mine);
+    if (all == 0) continue;
+    unsigned long long place = 0;
+    if (lane() == 0) place = atomicAdd(&lists.counters->of_team[list], lanes_of(all));
+    place = __shfl_sync(full_warp, place, 0);
+    if (mine) lists.of_team[list][place + rank_among(all)] = {s.begin, s.length};
+  }
+  for (unsigned int rest = __ballot_sync(full_warp, is_listed && !of_team); rest != 0;
+       rest &= rest - 1) {
     const int owner = first_lane(rest);
     const std::uint64_t begin = __shfl_sync(full_warp, s.begin, owner);
     const std::uint64_t length = __shfl_sync(full_warp, s.length, owner);
@@ -117,8 +141,7 @@ __global__ void __launch_bounds__(256)
   for (std::uint64_t p = std::uint64_t{blockIdx.x} * (256 / 32) + threadIdx.x / 32; p < pieces;
        p += step) {
     const std::uint32_t index = lists.owner[p];
-    const std::uint64_t begin =
-        lists.begins[index] + (p - lists.first_piece[index]) * narrow_piece;
+    const std::uint64_t begin = lists.begins[index] + (p - lists.first_piece[index]) * narrow_piece;
     const std::uint64_t end = min(begin + narrow_piece, lists.ends[index]);
 #pragma unroll 8
     for (std::uint64_t i = begin + lane(); i < end; i += 32) {

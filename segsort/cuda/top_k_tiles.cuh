@@ -28,8 +28,8 @@ struct OrderedTile : Tile<Word, 0, 1, warp_tile_items> {
 template <class Word>
 struct SegmentTiles {
   OrderedTile<Word> tile;
-  std::uint64_t base[most_segments_of_tile_chunk];  ///< first item minus its number
-  std::uint64_t out[most_segments_of_tile_chunk];   ///< first result minus that number
+  std::uint64_t base[most_segments_of_tile_chunk];        ///< first item minus its number
+  std::uint64_t out[most_segments_of_tile_chunk];         ///< first result minus that number
   std::uint16_t number[most_segments_of_tile_chunk + 1];  ///< of the first item
   std::uint16_t end[most_segments_of_tile_chunk];  ///< number of the first place without a result
 };
@@ -77,8 +77,7 @@ __device__ __forceinline__ TileChunk read_tile_chunk(const Arguments& arguments,
 #pragma unroll 1
   for (unsigned int row = 0; row < segments; row += 32) {
     const std::uint64_t segment = first + row + lane();
-    const Selection s =
-        row + lane() < segments ? selection_of(arguments, segment) : Selection{};
+    const Selection s = row + lane() < segments ? selection_of(arguments, segment) : Selection{};
     const bool is_kept =
         s.wanted != 0 && s.length <= static_cast<std::uint64_t>(arguments.tile_longest);
     const std::uint32_t length = is_kept ? static_cast<std::uint32_t>(s.length) : 0;
@@ -189,7 +188,8 @@ __device__ __noinline__ void select_in_tile(int first_segment, int segments, boo
   if (are_neighbours) {
     const Stored* const keys_in = all_keys + base[0] + first;
 #pragma unroll
-    for (int r = 0; r < T::items; ++r) keys[r] = arguments.loaded(keys_in[min(r * 32 + thread, length - 1)]);
+    for (int r = 0; r < T::items; ++r)
+      keys[r] = arguments.loaded(keys_in[min(r * 32 + thread, length - 1)]);
   }
   const unsigned char* const heads = mark_heads(tile, number, segments);
   const TileSegments found = segments_of_tile(
@@ -218,8 +218,7 @@ __device__ __noinline__ void select_in_tile(int first_segment, int segments, boo
 #pragma unroll
     for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
   } else if (longest <= longest_batched) {
-    static_cast<void>(
-        sort_tile<T, true>(tile, keys, words, length, segment_bits, codec, found));
+    static_cast<void>(sort_tile<T, true>(tile, keys, words, length, segment_bits, codec, found));
   } else {
     static_cast<void>(sort_tile(tile, keys, words, length, segment_bits, codec));
   }
@@ -236,7 +235,8 @@ __device__ __noinline__ void select_in_tile(int first_segment, int segments, boo
 /// the last of them, if they are close together.
 template <class Arguments, class Word>
 __device__ __forceinline__ void prefetch_tile(const Arguments& arguments,
-                                              const SegmentTiles<Word>& shared, int begin, int end) {
+                                              const SegmentTiles<Word>& shared, int begin,
+                                              int end) {
   const std::uint64_t from = shared.base[begin] + shared.number[begin];
   const std::uint64_t to = shared.base[end - 1] + shared.number[end];
   const std::uint64_t items = to > from ? min(to - from, std::uint64_t{2 * warp_tile}) : 0;

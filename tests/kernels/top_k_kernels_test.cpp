@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "segsort/cuda/narrow_tiles.cuh"
+#include "segsort/cuda/narrow_digits.cuh"
 #include "segsort/cuda/top_k_blocks.cuh"
 #include "segsort/cuda/top_k_threads.cuh"
 #include "segsort/cuda/top_k_tiles.cuh"
@@ -217,7 +217,10 @@ void expect_narrow(Keys kind, std::uint64_t gap, Order order) {
   std::vector<std::uint64_t> begins;
   std::vector<std::uint64_t> ends;
   std::uint64_t items = 0;
-  for (const std::uint64_t length : short_lengths) {
+  std::vector<std::uint64_t> lengths = short_lengths;
+  for (const std::uint64_t length : {2048, 2049, 4097, 8191, 8192, 8193, 9000})
+    lengths.push_back(length);
+  for (const std::uint64_t length : lengths) {
     begins.push_back(items);
     ends.push_back(items + length);
     items += length + gap;
@@ -233,10 +236,12 @@ void expect_narrow(Keys kind, std::uint64_t gap, Order order) {
   std::vector<std::uint32_t> values_out(items, 77);
   const std::size_t segments = begins.size();
   NarrowCounters counters{};
+  std::vector<std::vector<SegmentExtent>> of_team(digit_lists,
+                                                  std::vector<SegmentExtent>(segments));
   std::vector<std::uint64_t> listed_begins(segments);
   std::vector<std::uint64_t> listed_ends(segments);
   std::vector<std::uint64_t> first_piece(segments);
-  std::vector<std::uint32_t> owner(segments);
+  std::vector<std::uint32_t> owner(2 * segments);
   std::vector<std::uint32_t> words(items);
   NarrowArguments<Narrow> arguments{
       .keys_in = keys.data(),
@@ -250,12 +255,21 @@ void expect_narrow(Keys kind, std::uint64_t gap, Order order) {
       .device_num_segments = nullptr,
       .codec = {KeyKind::signed_integer, order},
       .chunk = 50,
-      .lists = {&counters, listed_begins.data(), listed_ends.data(), first_piece.data(),
+      .lists = {&counters,
+                {of_team[0].data(), of_team[1].data(), of_team[2].data(), of_team[3].data()},
+                listed_begins.data(),
+                listed_ends.data(),
+                first_piece.data(),
                 owner.data()}};
   cuda_on_host::run_block(top_k_tile_threads, [&] { narrow_tile_kernel(arguments); });
+  constexpr unsigned int threads = 32 * digit_block_warps;
+  cuda_on_host::run_block(threads, [&] { narrow_digits_kernel<Narrow, 2>(arguments, 0); });
+  cuda_on_host::run_block(threads, [&] { narrow_digits_kernel<Narrow, 4>(arguments, 1); });
+  cuda_on_host::run_block(threads, [&] { narrow_digits_kernel<Narrow, 8>(arguments, 2); });
+  cuda_on_host::run_block(threads, [&] { narrow_digits_kernel<Narrow, 16>(arguments, 3); });
   cuda_on_host::run_block(256,
                           [&] { convert_listed_kernel<Narrow, false>(arguments, words.data()); });
-  EXPECT_GT(counters.segments, 0u);
+  EXPECT_EQ(counters.segments, 2u);
   for (std::size_t i = 0; i < counters.segments; ++i) {
     const auto from = static_cast<std::ptrdiff_t>(listed_begins[i]);
     const auto to = static_cast<std::ptrdiff_t>(listed_ends[i]);
@@ -274,7 +288,7 @@ void expect_narrow(Keys kind, std::uint64_t gap, Order order) {
     });
     for (std::size_t i = 0; i < index.size(); ++i) {
       expected[begins[s] + i] = keys[index[i]];
-      expected_values[begins[s] + i] = to - from > longest_of_tile ? 77 : index[i];
+      expected_values[begins[s] + i] = index.size() > longest_of_digit_teams ? 77 : index[i];
     }
   }
   EXPECT_EQ(keys_out, expected);

@@ -285,7 +285,8 @@ TEST(DeviceTopKSegmentsTest, StreamedSegments) {
   std::vector<std::uint64_t> lengths(20'000, 70);
   for (std::size_t i = 0; i < lengths.size(); i += 40) lengths[i] = 1000 + i % 7300;
   const SegmentShape shape = in_a_row("streamed", lengths);
-  for (const KeyPattern pattern : {KeyPattern::random_bits, KeyPattern::equal, KeyPattern::sorted}) {
+  for (const KeyPattern pattern :
+       {KeyPattern::random_bits, KeyPattern::equal, KeyPattern::sorted}) {
     TopKCase<std::int32_t> top(shape, make_keys<std::int32_t>(pattern, shape.num_items));
     for (const std::int64_t k : {1, 7, 32}) top.check({k, {Order::ascending}});
   }
@@ -294,7 +295,8 @@ TEST(DeviceTopKSegmentsTest, StreamedSegments) {
 /// Long enough to be sampled.
 TEST(DeviceTopKSegmentsTest, SampledSegments) {
   const SegmentShape shape = in_a_row("sampled", {9'000'000, 17, 5'000'000, 70'000});
-  for (const KeyPattern pattern : {KeyPattern::random_bits, KeyPattern::equal, KeyPattern::sorted}) {
+  for (const KeyPattern pattern :
+       {KeyPattern::random_bits, KeyPattern::equal, KeyPattern::sorted}) {
     TopKCase<std::uint32_t> top(shape, make_keys<std::uint32_t>(pattern, shape.num_items));
     for (const std::int64_t k : {33, 2048}) top.check({k, {Order::ascending}});
   }
