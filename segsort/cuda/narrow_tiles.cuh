@@ -8,7 +8,7 @@
 
 /// Segments of keys of 1 or 2 bytes in the tiles of warps. Keys are widened when they are loaded,
 /// and narrowed when they are stored. Segments of more than longest_of_tile items are listed, for
-/// teams of warps (narrow_digits.cuh) or for the sort of words of 4 bytes.
+/// teams of warps (narrow_digits.cuh) or for all blocks (narrow_long.cuh).
 namespace sortie::segsort {
 
 /// Segments that exceed a warp's tile are sorted by teams of 2, 4, 8 or 16 warps (list 0 .. 3), if
@@ -23,12 +23,13 @@ inline constexpr std::uint64_t longest_of_digit_teams = longest_of_digit_list(di
 struct NarrowCounters {
   unsigned long long next_chunk;  ///< first chunk of segments that no warp has claimed
   unsigned long long of_team[digit_lists];
-  unsigned long long segments;  ///< listed
-  unsigned long long pieces;    ///< of listed segments
+  unsigned long long segments;       ///< listed because they exceed teams
+  unsigned long long pieces;         ///< of these segments
+  unsigned long long next_piece[2];  ///< of each pass, the first piece that no block has claimed
 };
 
-/// Items of a piece, which a warp converts.
-inline constexpr std::uint64_t narrow_piece = 4096;
+/// Items of a piece of a segment that exceeds teams: what a team of all warps of a block holds.
+inline constexpr std::uint64_t narrow_piece = longest_of_digit_teams;
 
 /// Listed segments, in temporary storage.
 struct NarrowLists {
@@ -38,6 +39,10 @@ struct NarrowLists {
   std::uint64_t* ends;
   std::uint64_t* first_piece;
   std::uint32_t* owner;  ///< of each piece: the index of its segment in the lists
+  /// Of each of these segments, for each digit of its keys: how often each value occurs, later the
+  /// position of the first in the segment. 0 at first.
+  unsigned long long* starts;
+  unsigned long long* statuses;  ///< see radix::Status: one row per piece; 0 at first
 };
 
 /// Arguments of a sort of segments of narrow keys, as the kernels of tiles take them.
@@ -128,30 +133,6 @@ template <class Narrow>
 __global__ void __launch_bounds__(top_k_tile_threads, 5)
     narrow_tile_kernel(const NarrowArguments<Narrow> arguments) {
   select_in_tiles(arguments);
-}
-
-/// Widens the keys of the listed segments to `words`, or (IsBack) writes them from sorted words. A
-/// warp takes one piece at a time; lane l has items l, 32 + l, ... of it.
-template <class Narrow, bool IsBack>
-__global__ void __launch_bounds__(256)
-    convert_listed_kernel(const NarrowArguments<Narrow> arguments, std::uint32_t* words) {
-  const NarrowLists& lists = arguments.lists;
-  const std::uint64_t pieces = lists.counters->pieces;
-  const std::uint64_t step = std::uint64_t{gridDim.x} * (256 / 32);
-  for (std::uint64_t p = std::uint64_t{blockIdx.x} * (256 / 32) + threadIdx.x / 32; p < pieces;
-       p += step) {
-    const std::uint32_t index = lists.owner[p];
-    const std::uint64_t begin = lists.begins[index] + (p - lists.first_piece[index]) * narrow_piece;
-    const std::uint64_t end = min(begin + narrow_piece, lists.ends[index]);
-#pragma unroll 8
-    for (std::uint64_t i = begin + lane(); i < end; i += 32) {
-      if constexpr (IsBack) {
-        arguments.keys_out[i] = arguments.stored(words[i]);
-      } else {
-        words[i] = arguments.loaded(arguments.keys_in[i]);
-      }
-    }
-  }
 }
 
 }  // namespace sortie::segsort

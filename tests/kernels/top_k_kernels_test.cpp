@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "segsort/cuda/narrow_digits.cuh"
+#include "segsort/cuda/narrow_long.cuh"
 #include "segsort/cuda/top_k_blocks.cuh"
 #include "segsort/cuda/top_k_threads.cuh"
 #include "segsort/cuda/top_k_tiles.cuh"
@@ -213,12 +213,12 @@ TEST(TopKKernels, SegmentsInParts) {
 
 /// Segments of narrow keys in tiles; longer ones are listed, and converted there and back.
 template <class Narrow>
-void expect_narrow(Keys kind, std::uint64_t gap, Order order) {
+void expect_narrow(Keys kind, std::uint64_t gap, Order order, int value_bytes = 4) {
   std::vector<std::uint64_t> begins;
   std::vector<std::uint64_t> ends;
   std::uint64_t items = 0;
   std::vector<std::uint64_t> lengths = short_lengths;
-  for (const std::uint64_t length : {2048, 2049, 4097, 8191, 8192, 8193, 9000})
+  for (const std::uint64_t length : {2048, 2049, 4097, 8191, 8192, 8193, 30'000})
     lengths.push_back(length);
   for (const std::uint64_t length : lengths) {
     begins.push_back(items);
@@ -242,13 +242,16 @@ void expect_narrow(Keys kind, std::uint64_t gap, Order order) {
   std::vector<std::uint64_t> listed_ends(segments);
   std::vector<std::uint64_t> first_piece(segments);
   std::vector<std::uint32_t> owner(2 * segments);
-  std::vector<std::uint32_t> words(items);
+  std::vector<unsigned long long> starts(segments * sizeof(Narrow) * narrow_digits);
+  std::vector<unsigned long long> statuses(2 * segments * narrow_digits);
+  std::vector<Narrow> keys_scratch(items);
+  std::vector<std::uint32_t> values_scratch(items);
   NarrowArguments<Narrow> arguments{
       .keys_in = keys.data(),
       .keys_out = keys_out.data(),
       .values_in = values.data(),
       .values_out = values_out.data(),
-      .value_bytes = 4,
+      .value_bytes = value_bytes,
       .begin_offsets = {begins.data(), true},
       .end_offsets = {ends.data(), true},
       .num_segments = segments,
@@ -260,23 +263,30 @@ void expect_narrow(Keys kind, std::uint64_t gap, Order order) {
                 listed_begins.data(),
                 listed_ends.data(),
                 first_piece.data(),
-                owner.data()}};
+                owner.data(),
+                starts.data(),
+                statuses.data()}};
   cuda_on_host::run_block(top_k_tile_threads, [&] { narrow_tile_kernel(arguments); });
   constexpr unsigned int threads = 32 * digit_block_warps;
   cuda_on_host::run_block(threads, [&] { narrow_digits_kernel<Narrow, 2>(arguments, 0); });
   cuda_on_host::run_block(threads, [&] { narrow_digits_kernel<Narrow, 4>(arguments, 1); });
   cuda_on_host::run_block(threads, [&] { narrow_digits_kernel<Narrow, 8>(arguments, 2); });
   cuda_on_host::run_block(threads, [&] { narrow_digits_kernel<Narrow, 16>(arguments, 3); });
-  cuda_on_host::run_block(256,
-                          [&] { convert_listed_kernel<Narrow, false>(arguments, words.data()); });
   EXPECT_EQ(counters.segments, 2u);
-  for (std::size_t i = 0; i < counters.segments; ++i) {
-    const auto from = static_cast<std::ptrdiff_t>(listed_begins[i]);
-    const auto to = static_cast<std::ptrdiff_t>(listed_ends[i]);
-    std::sort(words.begin() + from, words.begin() + to);
+  cuda_on_host::run_block(threads, [&] { count_narrow_kernel(arguments); });
+  cuda_on_host::run_block(narrow_digits, [&] { narrow_starts_kernel(arguments); });
+  if constexpr (sizeof(Narrow) == 1) {
+    if (value_bytes == 0) cuda_on_host::run_block(threads, [&] { fill_narrow_kernel(arguments); });
   }
-  cuda_on_host::run_block(256,
-                          [&] { convert_listed_kernel<Narrow, true>(arguments, words.data()); });
+  for (std::uint32_t pass = 0; pass < sizeof(Narrow); ++pass) {
+    const bool to_output = pass + 1 == sizeof(Narrow);
+    const NarrowPass<Narrow> arrays{pass, pass == 0 ? keys.data() : keys_scratch.data(),
+                                    to_output ? keys_out.data() : keys_scratch.data(),
+                                    pass == 0 ? values.data() : values_scratch.data(),
+                                    to_output ? values_out.data() : values_scratch.data()};
+    if (sizeof(Narrow) != 1 || value_bytes != 0)
+      cuda_on_host::run_block(threads, [&] { narrow_pass_kernel(arguments, arrays); });
+  }
   std::vector<Narrow> expected(items, 77);
   std::vector<std::uint32_t> expected_values(items, 77);
   for (std::size_t s = 0; s < segments; ++s) {
@@ -288,7 +298,7 @@ void expect_narrow(Keys kind, std::uint64_t gap, Order order) {
     });
     for (std::size_t i = 0; i < index.size(); ++i) {
       expected[begins[s] + i] = keys[index[i]];
-      expected_values[begins[s] + i] = index.size() > longest_of_digit_teams ? 77 : index[i];
+      if (value_bytes != 0) expected_values[begins[s] + i] = index[i];
     }
   }
   EXPECT_EQ(keys_out, expected);
@@ -298,6 +308,7 @@ void expect_narrow(Keys kind, std::uint64_t gap, Order order) {
 TEST(NarrowTiles, EveryLength) {
   for (const Keys kind : {Keys::random, Keys::equal, Keys::few, Keys::descending}) {
     expect_narrow<std::uint8_t>(kind, 0, Order::ascending);
+    expect_narrow<std::uint8_t>(kind, 1, Order::descending, 0);
     expect_narrow<std::uint16_t>(kind, 3, Order::descending);
   }
 }
