@@ -150,7 +150,7 @@ TEST(HostSortBench, PutsEveryMethodBesideEveryOther) {
                                         [&](std::span<const Row> some) { shown += some.size(); });
   EXPECT_EQ(shown, rows.size());
   const auto methods = methods_of(rows);
-  EXPECT_EQ(rows.size(), 2 * (3 + baselines::sort_peers(0).size()));
+  EXPECT_EQ(rows.size(), 2 * (3 + baselines::sort_peers(options.value_bytes).size()));
   EXPECT_EQ(methods[0], "memcpy");
   EXPECT_EQ(methods[1], "sortie radix");
   EXPECT_EQ(methods[2], "sortie merge");
