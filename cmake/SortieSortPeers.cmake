@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Array sorts on the host that Debian packages, baselines of `sortie bench sort`: SORTIE_HAVE_GNU_PARALLEL (the parallel
-# mode of libstdc++, which is part of GCC and requires OpenMP), SORTIE_HAVE_TBB and SORTIE_HAVE_BOOST_SORT. std::sort and
-# std::stable_sort are always available.
-set(SORTIE_SORT_PEERS AUTO CACHE STRING "Baselines of the host's sort: AUTO (those that are found), ON (all) or OFF")
+# mode of libstdc++, which is part of GCC and requires OpenMP), SORTIE_HAVE_TBB, SORTIE_HAVE_BOOST_SORT and
+# SORTIE_HAVE_VQSORT. std::sort and std::stable_sort are always available.
+set(SORTIE_SORT_PEERS AUTO CACHE STRING "Baselines of the host's sort: AUTO (those that are found), ON (all; vqsort if found) or OFF")
 set_property(CACHE SORTIE_SORT_PEERS PROPERTY STRINGS AUTO ON OFF)
 set(SORTIE_HAVE_GNU_PARALLEL FALSE)
 set(SORTIE_HAVE_TBB FALSE)
 set(SORTIE_HAVE_BOOST_SORT FALSE)
+set(SORTIE_HAVE_VQSORT FALSE)
 
 if(SORTIE_SORT_PEERS)
   include(CMakePushCheckState)
@@ -42,6 +43,10 @@ if(SORTIE_SORT_PEERS)
       }]] SORTIE_BOOST_SORT_FITS)
     cmake_pop_check_state()
     set(SORTIE_HAVE_BOOST_SORT ${SORTIE_BOOST_SORT_FITS})
+  endif()
+  find_package(hwy 1.0 QUIET CONFIG)
+  if(TARGET hwy::hwy_contrib)
+    set(SORTIE_HAVE_VQSORT TRUE)
   endif()
   if(SORTIE_SORT_PEERS STREQUAL "ON")
     foreach(peer "GNU_PARALLEL:g++ (its libstdc++ and OpenMP)" "TBB:libtbb-dev" "BOOST_SORT:libboost-dev")

@@ -70,8 +70,8 @@ void scatter(const PeerItems& from, std::span<std::byte> keys, std::span<std::by
   with_parts(from, Scatter{keys.data(), values.data()});
 }
 
-std::vector<SortPeer> sort_peers() {
-  return {
+std::vector<SortPeer> sort_peers([[maybe_unused]] int value_bytes) {
+  std::vector<SortPeer> peers{
       {"std::sort", false, sort_by_std},
       {"std::stable_sort", true, sort_by_std_stable},
       {"paradis", false, sort_by_paradis},
@@ -87,6 +87,10 @@ std::vector<SortPeer> sort_peers() {
       {"boost-block-indirect-sort", false, sort_by_boost_block_indirect},
 #endif
   };
+#ifdef SORTIE_HAVE_VQSORT
+  if (value_bytes == 0) peers.push_back({"vqsort", false, sort_by_vqsort});
+#endif
+  return peers;
 }
 
 void sort_by_std(const PeerItems& array, int /*threads*/) {

@@ -66,8 +66,9 @@ struct SortPeer {
   PeerSort sort = nullptr;
 };
 
-/// The peers in this build, std::sort and std::stable_sort first.
-[[nodiscard]] std::vector<SortPeer> sort_peers();
+/// The peers in this build that sort keys with values of so many bytes (0: keys alone), std::sort
+/// and std::stable_sort first.
+[[nodiscard]] std::vector<SortPeer> sort_peers(int value_bytes);
 
 /// std::sort and std::stable_sort, one thread.
 void sort_by_std(const PeerItems& array, int threads);
@@ -83,6 +84,10 @@ void sort_by_gnu_parallel(const PeerItems& array, int threads);
 
 /// tbb::parallel_sort: parallel quicksort, in place. In builds with SORTIE_HAVE_TBB.
 void sort_by_tbb(const PeerItems& array, int threads);
+
+/// vqsort of Highway (Wassenberg et al.: arXiv:2205.05982): vector quicksort, one thread, in place,
+/// keys alone. In builds with SORTIE_HAVE_VQSORT. \throws Error (usage) an array with values
+void sort_by_vqsort(const PeerItems& array, int threads);
 
 /// Boost.Sort, in builds with SORTIE_HAVE_BOOST_SORT: pattern-defeating quicksort (one thread), a
 /// hybrid of radix and comparison sort (one thread), and the block-indirect sort, which merges

@@ -27,18 +27,32 @@ enum class Plan {
   sort_whole,        ///< more results than the kernels select
 };
 
-/// Mean lengths of segments up to which sorting whole takes less time than selecting, in order, by
-/// k. For k = 8 and a mean of 4 to 16 equal segments are selected from sooner, by up to a quarter,
-/// others later, up to four times. Measured on an H100 with 2^27 pairs of u32 and u32.
-constexpr std::int64_t longest_sorted_whole(std::int64_t k) {
+/// Mean lengths of segments up to which sorting in tiles takes less time than selecting, in order,
+/// by k.
+constexpr std::int64_t longest_mean_of_tiles(std::int64_t k) {
   return k == 1 ? 2 : k < 32 ? 64 : k < 256 ? 128 : 512;
+}
+
+/// The longest segment that is sorted in a tile; 0: no tiles. If the kernels for longer segments do
+/// not order their results, tiles take all segments that fit.
+int tile_longest_of(const DeviceTopKRequest& request) {
+  if (!request.sorted || request.k > most_selected || request.num_segments <= 1 ||
+      request.num_items / request.num_segments > longest_mean_of_tiles(request.k))
+    return 0;
+  if (request.k > most_sorted_in_kernel) return longest_of_tile;
+  return static_cast<int>(std::max<std::int64_t>(longest_mean_of_tiles(request.k), 16));
+}
+
+/// Warps read longer segments too if there are enough of them to occupy all warps.
+std::uint64_t warp_longest_of(const DeviceTopKRequest& request) {
+  constexpr std::int64_t least_segments = 1 << 14;
+  return request.k <= most_sorted_in_kernel && request.num_segments >= least_segments
+             ? longest_of_streaming_warp
+             : longest_of_warp;
 }
 
 Plan plan_of(const DeviceTopKRequest& request) {
   if (request.k > most_selected) return Plan::sort_whole;
-  if (request.sorted && request.num_segments > 1 &&
-      request.num_items / request.num_segments <= longest_sorted_whole(request.k))
-    return Plan::sort_whole;
   return request.sorted && request.k > most_sorted_in_kernel ? Plan::select_then_sort
                                                              : Plan::select;
 }
@@ -56,6 +70,7 @@ struct TopKStorage {
   TopKLists lists{};
   std::size_t zeroed_bytes = 0;
   std::uint64_t most_block_tasks = 0;
+  bool sorts_results = false;
   char* keys = nullptr;
   char* values = nullptr;
   char* indices = nullptr;
@@ -75,9 +90,11 @@ struct TopKStorage {
     const auto k = static_cast<std::uint64_t>(request.k);
     const Plan plan = plan_of(request);
     StorageCarver carver(base);
-    const bool by_threads = key == 4 ? begins_with_threads<std::uint32_t>(items, segments)
-                                     : begins_with_threads<std::uint64_t>(items, segments);
-    if (plan != Plan::sort_whole && (by_threads || items > longest_of_warp)) {
+    const bool by_threads = key == 4 ? begins_with_threads<std::uint32_t>(items, segments, k)
+                                     : begins_with_threads<std::uint64_t>(items, segments, k);
+    const auto tile_longest = static_cast<std::uint64_t>(tile_longest_of(request));
+    const bool by_tiles = tile_longest != 0;
+    if (plan != Plan::sort_whole && (by_tiles || by_threads || items > longest_of_warp)) {
       const std::uint64_t of_block = std::min(segments, items / (longest_of_warp + 1));
       const std::uint64_t long_ones = std::min(segments, items / (longest_of_block + 1));
       const std::uint64_t parts = long_ones == 0 ? 0 : items / shortest_part + long_ones;
@@ -85,10 +102,12 @@ struct TopKStorage {
       lists.counters = carver.take<TopKCounters>(1);
       lists.parts_done = carver.take<unsigned int>(groups);
       lists.groups_done = carver.take<unsigned int>(long_ones);
+      if (items >= shortest_sampled && request.k > most_sorted_in_kernel)
+        lists.bounds = carver.take<unsigned long long>(long_ones);
       zeroed_bytes = carver.used();
-      if (by_threads)
-        lists.warp_segments =
-            carver.take<std::uint64_t>(std::min(segments, items / (longest_of_any_thread + 1)) + 1);
+      const std::uint64_t shortest = (by_tiles ? tile_longest : longest_of_any_thread) + 1;
+      if (by_tiles || by_threads)
+        lists.warp_segments = carver.take<std::uint64_t>(std::min(segments, items / shortest) + 1);
       lists.block_segments = carver.take<std::uint64_t>(of_block);
       lists.long_segments = carver.take<LongSegment>(long_ones);
       lists.part_owner = carver.take<std::uint32_t>(parts);
@@ -101,9 +120,12 @@ struct TopKStorage {
       const bool whole = plan == Plan::sort_whole;
       const bool has_positions = value != 0 && request.values_in == nullptr;
       const bool has_rows = request.begin_offsets == nullptr;
-      const std::uint64_t count = whole ? items : outputs;
       const std::uint64_t offsets_of_rows = has_rows ? segments + 1 : 0;
-      extents = carver.take<std::uint64_t>(whole ? offsets_of_rows : 2 * segments);
+      const std::uint64_t sorted_segments =
+          by_tiles ? std::min(segments, items / (tile_longest + 1)) : segments;
+      sorts_results = sorted_segments != 0;
+      const std::uint64_t count = whole ? items : sorts_results ? outputs : 0;
+      extents = carver.take<std::uint64_t>(whole ? offsets_of_rows : 2 * sorted_segments);
       keys = carver.take<char>(count * key);
       values = carver.take<char>(count * value);
       if (whole && has_positions) indices = carver.take<char>(count * value);
@@ -122,7 +144,11 @@ struct TopKStorage {
         sort_request.values_out = values;
       } else {
         lists.begins = extents;
-        lists.ends = extents == nullptr ? nullptr : extents + segments;
+        lists.ends = extents == nullptr ? nullptr : extents + sorted_segments;
+        sort_request.num_segments = static_cast<std::int64_t>(sorted_segments);
+        if (by_tiles && base != nullptr)
+          sort_request.device_num_segments =
+              reinterpret_cast<const std::int64_t*>(&lists.counters->results);
         sort_request.keys_in = keys;
         sort_request.keys_out = unwanted_keys != nullptr ? unwanted_keys : request.keys_out;
         sort_request.values_in = values;
@@ -133,7 +159,7 @@ struct TopKStorage {
       sort_request.offset_bytes = own_extents ? 8 : request.offset_bytes;
       sort_request.begin_offsets = own_extents ? extents : request.begin_offsets;
       sort_request.end_offsets =
-          own_extents ? extents + (whole ? 1 : segments) : request.end_offsets;
+          own_extents ? extents + (whole ? 1 : sorted_segments) : request.end_offsets;
       const cudaError_t status = sort_on_device(nullptr, sort_bytes, sort_request, stream);
       if (status != cudaSuccess) return status;
       sort = carver.take<char>(sort_bytes);
@@ -168,7 +194,10 @@ cudaError_t select_words(const DeviceTopKRequest& request, TopKStorage& storage,
       .sorted = request.sorted && request.k <= most_sorted_in_kernel,
       .chunk = 1,
       .capacity = buffer_capacity(request.k),
-      .lists = storage.lists};
+      .lists = storage.lists,
+      .warp_longest = warp_longest_of(request),
+      .tile_longest = tile_longest_of(request)};
+  const TopKArguments<Word> of_tiles = arguments;
   cudaError_t status = cudaSuccess;
   if (plan == Plan::sort_whole) {
     std::uint64_t* const offsets = request.begin_offsets == nullptr ? storage.extents : nullptr;
@@ -188,8 +217,9 @@ cudaError_t select_words(const DeviceTopKRequest& request, TopKStorage& storage,
   }
   if (storage.lists.counters != nullptr)
     status = cudaMemsetAsync(storage.lists.counters, 0, storage.zeroed_bytes, stream);
-  if (status == cudaSuccess) status = launch_top_k(arguments, storage.most_block_tasks, stream);
-  if (status == cudaSuccess && plan == Plan::select_then_sort)
+  if (status == cudaSuccess)
+    status = launch_top_k(arguments, of_tiles, storage.most_block_tasks, stream);
+  if (status == cudaSuccess && plan == Plan::select_then_sort && storage.sorts_results)
     status = sort_on_device(storage.sort, storage.sort_bytes, storage.sort_request, stream);
   return status;
 }

@@ -11,6 +11,7 @@
 #include "primitives/cuda/launch.cuh"
 #include "segsort/cuda/top_k_blocks.cuh"
 #include "segsort/cuda/top_k_threads.cuh"
+#include "segsort/cuda/top_k_tiles.cuh"
 #include "segsort/cuda/top_k_warps.cuh"
 #include "segsort/cuda/top_k_whole.cuh"
 
@@ -43,20 +44,38 @@ cudaError_t launch_resident_top_k(void (*kernel)(TopKArguments<Word>),
 
 /// Whether segments are selected from by threads first, which list the longer ones.
 template <class Word>
-bool begins_with_threads(std::uint64_t items, std::uint64_t segments) {
-  return segments != 0 && items / segments <= longest_of_thread<Word>;
+bool begins_with_threads(std::uint64_t items, std::uint64_t segments, std::uint64_t k) {
+  const std::uint64_t longest_mean = k == 1 ? longest_of_any_thread : longest_of_thread<Word>;
+  return segments != 0 && items / segments <= longest_mean;
+}
+
+/// Launches the kernel that sorts short segments in tiles, and lists the others.
+template <class Word>
+cudaError_t launch_top_k_tiles(TopKArguments<Word> arguments, cudaStream_t stream) {
+  constexpr unsigned int warps = top_k_tile_threads / 32;
+  arguments.chunk =
+      chunk_of_tiles(arguments.num_items, arguments.num_segments, arguments.tile_longest);
+  const std::uint64_t chunks = (arguments.num_segments - 1) / arguments.chunk + 1;
+  return launch_resident_top_k(top_k_tile_kernel<Word>, arguments, (chunks - 1) / warps + 1,
+                               top_k_tile_threads, sizeof(TileKernelShared<TopKArguments<Word>>),
+                               stream);
 }
 
 /// Launches the selection. \pre the counters are zeroed, if there are any
+/// \param of_tiles  arguments for the kernel of tiles, whose results are final
 template <class Word>
-cudaError_t launch_top_k(TopKArguments<Word> arguments, std::uint64_t most_block_tasks,
-                         cudaStream_t stream) {
+cudaError_t launch_top_k(TopKArguments<Word> arguments, const TopKArguments<Word>& of_tiles,
+                         std::uint64_t most_block_tasks, cudaStream_t stream) {
   constexpr unsigned int threads = 32 * top_k_warps;
   // Enough chunks for the warps of any GPU, each of which takes several to balance the load.
   constexpr std::uint64_t most_warps = 1 << 15;
   cudaError_t status = cudaSuccess;
   std::uint64_t segments = arguments.num_segments;
-  if (arguments.lists.warp_segments != nullptr) {
+  if (arguments.tile_longest != 0) {
+    status = launch_top_k_tiles(of_tiles, stream);
+    segments = std::min(
+        segments, arguments.num_items / (static_cast<std::uint64_t>(arguments.tile_longest) + 1));
+  } else if (arguments.lists.warp_segments != nullptr) {
     // With twice as many warps at once, for segments that need few registers.
     const bool tiny = arguments.num_items / 4 <= segments;
     status = launch_resident_top_k(tiny ? top_k_thread_kernel<Word, longest_of_any_thread>
@@ -71,6 +90,11 @@ cudaError_t launch_top_k(TopKArguments<Word> arguments, std::uint64_t most_block
                                    (segments - 1) / (arguments.chunk * top_k_warps) + 1, threads, 0,
                                    stream);
   if (status != cudaSuccess || most_block_tasks == 0) return status;
+  if (arguments.lists.bounds != nullptr)
+    status = launch_resident_top_k(top_k_sample_kernel<Word>, arguments,
+                                   arguments.num_items / shortest_sampled * sample_parts,
+                                   top_k_block, 0, stream);
+  if (status != cudaSuccess) return status;
   return launch_resident_top_k(top_k_block_kernel<Word>, arguments, most_block_tasks, top_k_block,
                                top_k_shared_bytes<Word>(arguments.capacity), stream);
 }

@@ -6,6 +6,8 @@
 #include "core/cuda/device_pool.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "primitives/key_codec.hpp"
+#include "segsort/cuda/launch.cuh"
+#include "segsort/cuda/narrow_long.cuh"
 
 namespace sortie::segsort {
 namespace {
@@ -117,6 +119,134 @@ cudaError_t sort_keys_of(void* temp_storage, std::size_t& temp_storage_bytes,
                 n, codec);
 }
 
+/// Whether the kernels for narrow keys sort the segments. Otherwise all keys are widened. Tiles compare whole keys, and read values while others are written.
+bool is_for_tiles(const DeviceRequest& request) {
+  const int bits = key_bits(request.key_type);
+  const int end_bit = request.end_bit < 0 ? bits : request.end_bit;
+  return request.num_segments != 0 && end_bit - request.begin_bit == bits &&
+         request.keys_in != request.keys_out &&
+         (request.value_bytes == 0 || request.values_in != request.values_out);
+}
+
+/// Launches the kernels for the segments of the lists of teams, from List on.
+template <class Narrow, int List = 0>
+cudaError_t launch_digits(const LaunchPlan& plan, const NarrowArguments<Narrow>& arguments) {
+  constexpr int warps = 2 << List;
+  constexpr int teams = digit_block_warps / warps;
+  const std::uint64_t most = plan.most_segments_from(longest_of_digit_list(List - 1) + 1);
+  if (most == 0) return cudaSuccess;
+  const cudaError_t status = launch_resident(
+      narrow_digits_kernel<Narrow, warps>, plan, LaunchOrder::after, (most - 1) / teams + 1,
+      no_limit, 32 * digit_block_warps, teams * sizeof(DigitTile<warps>), arguments, List);
+  if constexpr (List + 1 < digit_lists)
+    if (status == cudaSuccess) return launch_digits<Narrow, List + 1>(plan, arguments);
+  return status;
+}
+
+/// Launches the kernels for the segments that exceed teams.
+template <class Narrow>
+cudaError_t launch_long(const LaunchPlan& plan, const NarrowArguments<Narrow>& arguments,
+                        Narrow* keys_scratch, void* values_scratch, std::uint64_t pieces) {
+  const auto launch = [&](auto kernel, std::uint64_t blocks, unsigned int threads,
+                          std::size_t shared_bytes, const auto&... values) {
+    return launch_resident(kernel, plan, LaunchOrder::after, blocks, no_limit,
+                           static_cast<int>(threads), shared_bytes, values...);
+  };
+  cudaError_t status = launch(count_narrow_kernel<Narrow>, pieces, narrow_block, 0, arguments);
+  if (status == cudaSuccess)
+    status = launch(narrow_starts_kernel<Narrow>,
+                    plan.most_segments_from(longest_of_digit_teams + 1) * sizeof(Narrow),
+                    narrow_digits, 0, arguments);
+  if constexpr (sizeof(Narrow) == 1) {
+    if (status == cudaSuccess && arguments.value_bytes == 0)
+      return launch(fill_narrow_kernel<Narrow>, pieces, narrow_block, 0, arguments);
+  }
+  for (std::uint32_t pass = 0; pass < sizeof(Narrow) && status == cudaSuccess; ++pass) {
+    const bool from_input = pass == 0;
+    const bool to_output = pass + 1 == sizeof(Narrow);
+    const NarrowPass<Narrow> arrays{pass, from_input ? arguments.keys_in : keys_scratch,
+                                    to_output ? arguments.keys_out : keys_scratch,
+                                    from_input ? arguments.values_in : values_scratch,
+                                    to_output ? arguments.values_out : values_scratch};
+    status = launch(narrow_pass_kernel<Narrow>, pieces, narrow_block,
+                    sizeof(DigitTile<digit_block_warps>), arguments, arrays);
+  }
+  return status;
+}
+
+/// | array                      | elements        | for                                        |
+/// |----------------------------|-----------------|--------------------------------------------|
+/// | counters                   | NarrowCounters  |                                            |
+/// | starts                     | 256 per digit   | of each segment that exceeds teams         |
+/// | statuses                   | 256 per piece   | of these segments                          |
+/// | of_team                    | segments        | of more than longest_of_tile items         |
+/// | begins, ends, first_piece  | segments        | of more than longest_of_digit_teams items  |
+/// | owner                      | pieces          | of these segments                          |
+/// | keys, values               | items           | 2-byte keys: between the passes            |
+template <class Narrow>
+cudaError_t sort_in_tiles_of(void* temp_storage, std::size_t& temp_storage_bytes,
+                             const DeviceRequest& request, cudaStream_t stream) {
+  const auto n = static_cast<std::uint64_t>(request.num_items);
+  const auto segments = static_cast<std::uint64_t>(request.num_segments);
+  const std::uint64_t listed = std::min(segments, n / (longest_of_digit_teams + 1));
+  const std::uint64_t pieces = listed == 0 ? 0 : n / narrow_piece + listed;
+  const auto offsets = [&](const void* data) {
+    return DeviceOffsets{data, request.offset_bytes == 8};
+  };
+  StorageCarver carver(temp_storage);
+  NarrowLists lists{};
+  lists.counters = carver.take<NarrowCounters>(1);
+  lists.starts = carver.take<unsigned long long>(listed * sizeof(Narrow) * narrow_digits);
+  if (sizeof(Narrow) != 1 || request.value_bytes != 0)
+    lists.statuses = carver.take<unsigned long long>(pieces * narrow_digits);
+  const std::size_t zeroed_bytes = carver.used();
+  for (int list = 0; list < digit_lists; ++list)
+    lists.of_team[list] =
+        carver.take<SegmentExtent>(std::min(segments, n / (longest_of_digit_list(list - 1) + 1)));
+  lists.begins = carver.take<std::uint64_t>(listed);
+  lists.ends = carver.take<std::uint64_t>(listed);
+  lists.first_piece = carver.take<std::uint64_t>(listed);
+  lists.owner = carver.take<std::uint32_t>(pieces);
+  const std::uint64_t moved = sizeof(Narrow) == 1 || listed == 0 ? 0 : n;
+  auto* const keys_scratch = carver.take<Narrow>(moved);
+  auto* const values_scratch =
+      carver.take<char>(moved * static_cast<std::uint64_t>(request.value_bytes));
+  if (temp_storage == nullptr) {
+    temp_storage_bytes = carver.used();
+    return cudaSuccess;
+  }
+  if (temp_storage_bytes < carver.used()) return cudaErrorInvalidValue;
+  if (n == 0) return cudaSuccess;
+
+  DeviceLimits limits;
+  cudaError_t status = limits.query();
+  if (status != cudaSuccess) return status;
+  NarrowArguments<Narrow> arguments{
+      .keys_in = static_cast<const Narrow*>(request.keys_in),
+      .keys_out = static_cast<Narrow*>(request.keys_out),
+      .values_in = request.values_in,
+      .values_out = request.values_out,
+      .value_bytes = request.value_bytes,
+      .begin_offsets = offsets(request.begin_offsets),
+      .end_offsets = offsets(request.end_offsets),
+      .num_segments = segments,
+      .device_num_segments = request.device_num_segments,
+      .codec = KeyCodec<Narrow>(
+          request.is_half ? KeyKind::floating_point : kind_of(request.key_type), request.order),
+      .chunk = chunk_of_tiles(n, segments, longest_of_tile),
+      .lists = lists};
+  const LaunchPlan plan{n, segments, limits, stream, LaunchOrder::after, false};
+  status = cudaMemsetAsync(lists.counters, 0, zeroed_bytes, stream);
+  if (status == cudaSuccess)
+    status = launch_resident(narrow_tile_kernel<Narrow>, plan, LaunchOrder::after,
+                             ((segments - 1) / arguments.chunk) / (top_k_tile_threads / 32) + 1,
+                             no_limit, top_k_tile_threads,
+                             sizeof(TileKernelShared<NarrowArguments<Narrow>>), arguments);
+  if (status == cudaSuccess) status = launch_digits(plan, arguments);
+  if (status != cudaSuccess || listed == 0) return status;
+  return launch_long(plan, arguments, keys_scratch, values_scratch, pieces);
+}
+
 }  // namespace
 
 cudaError_t sort_narrow_keys(void* temp_storage, std::size_t& temp_storage_bytes,
@@ -128,6 +258,10 @@ cudaError_t sort_narrow_keys(void* temp_storage, std::size_t& temp_storage_bytes
       request.begin_bit < 0 || request.begin_bit > end_bit || end_bit > bits ||
       (end_bit - request.begin_bit != bits && (!is_unsigned || request.is_half)))
     return cudaErrorInvalidValue;
+  if (is_for_tiles(request))
+    return bits == 8
+               ? sort_in_tiles_of<std::uint8_t>(temp_storage, temp_storage_bytes, request, stream)
+               : sort_in_tiles_of<std::uint16_t>(temp_storage, temp_storage_bytes, request, stream);
   return bits == 8 ? sort_keys_of<std::uint8_t>(temp_storage, temp_storage_bytes, request, stream)
                    : sort_keys_of<std::uint16_t>(temp_storage, temp_storage_bytes, request, stream);
 }

@@ -11,8 +11,11 @@
 ///
 /// | Length                  | By       | Method                                                     |
 /// |-------------------------|----------|------------------------------------------------------------|
+/// | up to 512, if that is   | a warp   | a tile of neighbouring segments, sorted; the first k of    |
+/// | faster (tile_longest)   |          | each are written                                           |
 /// | up to 32 (8-byte: 16)   | a thread | the least, or a sorting network in registers               |
 /// | up to 1024              | a warp   | threshold of all items in registers                        |
+/// | up to 8192, k <= 32     | a warp   | items below a threshold enter a buffer                     |
 /// | up to 65536             | a block  | items below a threshold enter a buffer in shared memory;   |
 /// |                         |          | when it is full, its k-th word is the next threshold       |
 /// | longer                  | blocks   | parts as above; the last block of 32 merges their results  |
@@ -20,12 +23,23 @@ namespace sortie::segsort {
 
 /// Longer segments of threads are listed for warps if a chunk has few of them.
 inline constexpr int longest_of_any_thread = 8;
+/// Items that a warp holds in registers.
 inline constexpr int longest_of_warp = 1024;
+/// Segments up to this length are read by warps, in chunks, if there are enough of them.
+inline constexpr int longest_of_streaming_warp = 8192;
+/// Segments up to this length are read by eight lanes if k = 1.
+inline constexpr int longest_of_lanes = 256;
 inline constexpr std::uint64_t longest_of_block = 65536;
 /// Parts of longer segments: of at least this many items, at most 32 * 32 per segment.
 inline constexpr std::uint64_t shortest_part = 16384;
 inline constexpr std::uint64_t parts_of_group = 32;
 inline constexpr std::uint64_t most_parts = parts_of_group * parts_of_group;
+
+/// Samples of a long segment that give a bound of its k-th word, and rows of each; lines of 32 items.
+inline constexpr unsigned int sample_parts = 128;
+inline constexpr unsigned int sample_rows = 64;
+/// Segments of at least this many items are sampled, if more than most_sorted_in_kernel are wanted.
+inline constexpr std::uint64_t shortest_sampled = 1 << 22;
 
 inline constexpr int top_k_warps = 4;
 inline constexpr int top_k_block = 256;
@@ -58,6 +72,8 @@ struct TopKCounters {
   unsigned long long parts;
   unsigned long long groups;
   unsigned long long next_task;
+  unsigned long long next_chunk;  ///< first chunk of top_k_tile_kernel that no warp has claimed
+  unsigned long long results;     ///< extents listed in begins and ends
 };
 
 /// Arrays in temporary storage.
@@ -72,12 +88,17 @@ struct TopKLists {
   void* candidates;           ///< keys: k of each part, then k of each group
   std::uint64_t* positions;   ///< of the candidates
   std::uint64_t part_capacity;
-  std::uint64_t* begins;  ///< extents of the results of each segment, for the sort of the results;
-  std::uint64_t* ends;    ///< null: not wanted
+  unsigned long long* bounds = nullptr;  ///< of each long segment; 0: none; null: not sampled
+  /// Extents of the results of each segment, or, with tiles, of each segment that is not in a tile,
+  /// for the sort of the results; null: not wanted.
+  std::uint64_t* begins = nullptr;
+  std::uint64_t* ends = nullptr;
 };
 
-template <class Word>
+template <class WordType>
 struct TopKArguments {
+  using Word = WordType;
+  using Stored = WordType;  ///< a key as it is in memory
   const Word* keys_in;
   Word* keys_out;
   const void* values_in;
@@ -96,11 +117,19 @@ struct TopKArguments {
   unsigned int chunk;  ///< segments that a warp takes at a time, at most 32
   int capacity;        ///< of a block's buffer
   TopKLists lists;
+  std::uint64_t warp_longest = longest_of_warp;  ///< longest segment that a warp selects from
+  int tile_longest = 0;  ///< longest segment that is sorted in a tile; 0: no tiles
 
   [[nodiscard]] __device__ std::uint64_t segments() const {
     if (device_num_segments == nullptr) return num_segments;
     return min(static_cast<std::uint64_t>(max(*device_num_segments, std::int64_t{0})),
                num_segments);
+  }
+  /// A key as tiles hold it, which they encode by tile_codec().
+  [[nodiscard]] __device__ Word loaded(Word key) const { return key; }
+  [[nodiscard]] __device__ Word stored(Word word) const { return codec.decoded(word); }
+  [[nodiscard]] __device__ BitRangeCodec<Word> tile_codec() const {
+    return {codec, ~Word{0}, 0, 0, codec.is_identity()};
   }
   /// Writes a selected item. \param position  in the array
   __device__ void put(std::uint64_t at, Word word, std::uint64_t position) const {

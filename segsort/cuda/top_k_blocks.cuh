@@ -145,21 +145,33 @@ __device__ __forceinline__ Word bound_by_minima(const Word* shared_minima, std::
 
 /// Leaves the `wanted` first items in the buffer. Called by all threads of a block.
 ///
-/// Each warp reads consecutive rows. Items up to `bound`, an upper bound of the wanted-th word,
-/// enter the buffer. After a full buffer has been reduced, the bound is the word before its last,
-/// since later items lose against equal ones.
+/// Each warp reads consecutive rows, one chunk ahead. Items up to `bound`, an upper bound of the
+/// wanted-th word, enter the buffer. After a full buffer has been reduced, the bound is the word
+/// before its last, since later items lose against equal ones.
+/// \param bound  of the words that matter; all ones: not known. If fewer than `wanted` are within
+///               it, the buffer has only those.
 template <class Word>
 __device__ __forceinline__ void select_in_block(const BlockSource<Word>& source,
                                                 std::uint32_t wanted, int capacity,
-                                                TopKBuffer<Word>& buffer) {
+                                                TopKBuffer<Word>& buffer, Word bound) {
   constexpr unsigned int warps = top_k_block / 32;
   // At most half as many as there are minima: the bound passes about 1.4 * wanted items.
   constexpr std::uint32_t most_by_minima = top_k_block;
   TopKShared<Word>& shared = buffer.shared;
   const unsigned int warp = threadIdx.x / 32;
-  Word bound = ~Word{0};
+  const bool has_bound = bound != ~Word{0};
   int parity = 0;
   buffer.count = 0;
+  const Word* const from = source.words + source.begin;
+  const auto load = [&](Word(&words)[items_of_thread], std::uint32_t first) {
+#pragma unroll
+    for (int r = 0; r < items_of_thread; ++r) {
+      const std::uint32_t i = first + 32 * r;
+      words[r] = i < source.length ? source.codec.encoded(from[i]) : ~Word{0};
+    }
+  };
+  Word next[items_of_thread];
+  load(next, warp * 32 * items_of_thread + lane());
   for (std::uint32_t base = 0; base < source.length; base += top_k_chunk) {
     if (buffer.count + top_k_chunk > static_cast<std::uint32_t>(capacity)) {
       const Word last = buffer.reduce(wanted);
@@ -170,16 +182,13 @@ __device__ __forceinline__ void select_in_block(const BlockSource<Word>& source,
     constexpr std::uint32_t line_items = 128 / sizeof(Word);
     if (const std::uint32_t ahead = base + 2 * top_k_chunk + threadIdx.x * line_items;
         threadIdx.x < top_k_chunk / line_items && ahead < source.length)
-      prefetch_line(source.words + source.begin + ahead);
+      prefetch_line(from + ahead);
     Word words[items_of_thread];
     const std::uint32_t first = base + warp * 32 * items_of_thread + lane();
 #pragma unroll
-    for (int r = 0; r < items_of_thread; ++r) {
-      const std::uint32_t i = first + 32 * r;
-      words[r] =
-          i < source.length ? source.codec.encoded(source.words[source.begin + i]) : ~Word{0};
-    }
-    if (base == 0 && wanted <= most_by_minima && source.length >= top_k_chunk) {
+    for (int r = 0; r < items_of_thread; ++r) words[r] = next[r];
+    if (base + top_k_chunk < source.length) load(next, first + top_k_chunk);
+    if (base == 0 && !has_bound && wanted <= most_by_minima && source.length >= top_k_chunk) {
       constexpr int half = items_of_thread / 2;
       Word least[2] = {words[0], words[half]};
 #pragma unroll
@@ -235,6 +244,41 @@ __device__ __forceinline__ void select_in_block(const BlockSource<Word>& source,
   }
 }
 
+/// Finds bounds of the k-th words of long segments: for each of sample_parts interleaved samples,
+/// the word up to which it has its share of the k items. The greatest of these words is a bound.
+///
+///   thread t of a block   the least of its items, one of each of sample_rows rows that are
+///                         spread over the segment
+template <class Word>
+__global__ void __launch_bounds__(top_k_block)
+    top_k_sample_kernel(const TopKArguments<Word> arguments) {
+  constexpr unsigned int warps = top_k_block / 32;
+  __shared__ Word minima[top_k_block];
+  const TopKLists& lists = arguments.lists;
+  const std::uint64_t tasks = lists.counters->long_segments * sample_parts;
+  for (std::uint64_t task = blockIdx.x; task < tasks; task += gridDim.x) {
+    const std::uint64_t index = task / sample_parts;
+    const Selection s = selection_of(arguments, lists.long_segments[index].segment);
+    if (s.length < shortest_sampled) continue;
+    const std::uint64_t lines = std::uint64_t{sample_parts} * warps * sample_rows;
+    const std::uint64_t step = (s.length - 32) / (lines - 1);
+    const Word* const keys = arguments.keys_in + s.begin + lane();
+    const std::uint64_t first = task % sample_parts * warps + threadIdx.x / 32;
+    Word least = ~Word{0};
+#pragma unroll 16
+    for (unsigned int row = 0; row < sample_rows; ++row)
+      least = min(least, arguments.codec.encoded(
+                             keys[(first + std::uint64_t{row} * sample_parts * warps) * step]));
+    __syncthreads();
+    minima[threadIdx.x] = least;
+    __syncthreads();
+    if (threadIdx.x >= 32) continue;
+    const auto share = static_cast<std::uint32_t>((s.wanted - 1) / sample_parts + 1);
+    const Word bound = bound_by_minima<warps>(minima, share);
+    if (lane() == 0) atomicMax(&lists.bounds[index], static_cast<unsigned long long>(bound));
+  }
+}
+
 /// Segments of more than longest_of_warp items, and the parts of long ones. The block that finishes
 /// the last part of a group merges their results, and so on.
 template <class Word>
@@ -264,6 +308,9 @@ __global__ void __launch_bounds__(top_k_block, 4)
     } else {
       owner.segment = lists.block_segments[task - all_parts];
     }
+    Word bound = ~Word{0};
+    if (in_parts && lists.bounds != nullptr && lists.bounds[owner_index] != 0)
+      bound = static_cast<Word>(lists.bounds[owner_index]);
     const Selection whole = selection_of(arguments, owner.segment);
     const Parts parts(whole.length);
     const std::uint64_t part = in_parts ? task - owner.first_part : 0;
@@ -283,9 +330,13 @@ __global__ void __launch_bounds__(top_k_block, 4)
                                      begin, static_cast<std::uint32_t>(length),
                                      merges ? KeyCodec<Word>{} : arguments.codec};
       const auto wanted = static_cast<std::uint32_t>(min(whole.wanted, length));
-      select_in_block(source, wanted, arguments.capacity, buffer);
+      select_in_block(source, wanted, arguments.capacity, buffer, bound);
       const bool is_result = level == 2 || (level == 1 && parts.groups == 1);
       for (std::uint32_t i = threadIdx.x; i < wanted; i += top_k_block) {
+        if (i >= buffer.count) {  // beyond the bound: loses against all candidates within it
+          candidates[place + i] = ~Word{0};
+          continue;
+        }
         const Word word = buffer.words[i];
         const std::uint64_t at = begin + buffer.positions[i];
         const std::uint64_t position = merges ? lists.positions[at] : at;

@@ -16,7 +16,7 @@ template <class Word>
 __device__ __forceinline__ void list_for_blocks(const TopKArguments<Word>& arguments,
                                                 std::uint64_t segment, const Selection& s) {
   const TopKLists& lists = arguments.lists;
-  const bool listed = s.wanted != 0 && s.length > longest_of_warp;
+  const bool listed = s.wanted != 0 && s.length > arguments.warp_longest;
   const bool is_long = listed && s.length > longest_of_block;
   const unsigned int of_block = __ballot_sync(full_warp, listed && !is_long);
   if (of_block != 0) {
@@ -84,6 +84,39 @@ __device__ __forceinline__ Selection read_selection(const TopKArguments<Word>& a
     arguments.lists.ends[segment] = s.out + s.wanted;
   }
   return s;
+}
+
+/// Lists the extent of the lane's results for a sort of them, if it takes part. All lanes call.
+template <class Word>
+__device__ __forceinline__ void list_results(const TopKArguments<Word>& arguments, bool takes_part,
+                                             const Selection& s) {
+  const TopKLists& lists = arguments.lists;
+  const unsigned int all = __ballot_sync(full_warp, takes_part);
+  if (lists.begins == nullptr || all == 0) return;
+  unsigned long long place = 0;
+  if (lane() == 0) place = atomicAdd(&lists.counters->results, lanes_of(all));
+  place = __shfl_sync(full_warp, place, 0) + rank_among(all);
+  if (!takes_part) return;
+  lists.begins[place] = s.out;
+  lists.ends[place] = s.out + s.wanted;
+}
+
+/// Lists the lane's segment, which no tile takes, for warps and blocks, and the extent of its
+/// results. All lanes call.
+template <class Word>
+__device__ __forceinline__ void list_beyond_tiles(const TopKArguments<Word>& arguments,
+                                                  std::uint64_t segment, const Selection& s,
+                                                  bool is_listed) {
+  list_results(arguments, is_listed, s);
+  list_for_blocks(arguments, segment, s);
+  const bool of_warp = is_listed && s.length <= arguments.warp_longest;
+  const unsigned int listed = __ballot_sync(full_warp, of_warp);
+  if (listed == 0) return;
+  const TopKLists& lists = arguments.lists;
+  unsigned long long place = 0;
+  if (lane() == 0) place = atomicAdd(&lists.counters->warp_segments, lanes_of(listed));
+  place = __shfl_sync(full_warp, place, 0);
+  if (of_warp) lists.warp_segments[place + rank_among(listed)] = segment;
 }
 
 }  // namespace sortie::segsort

@@ -186,9 +186,9 @@ __global__ void __launch_bounds__(32 * top_k_warps, Longest == 8 ? 8 : 5)
     Selection s = next;
     next = read(first + step);
     if (s.wanted == 0) s.length = 0;
-    if (__any_sync(full_warp, s.length > longest_of_warp))
+    if (__any_sync(full_warp, s.length > arguments.warp_longest))
       list_for_blocks(arguments, first + lane(), s);
-    if (s.length > longest_of_warp) s.length = s.wanted = 0;
+    if (s.length > arguments.warp_longest) s.length = s.wanted = 0;
     // Few segments longer than the others are left to warps.
     constexpr int fewest_wide = 5;
     const bool wide = s.length > longest_of_any_thread && s.length <= Longest;

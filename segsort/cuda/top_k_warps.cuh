@@ -21,12 +21,15 @@ __device__ __forceinline__ void put_ranked(const TopKArguments<Word>& arguments,
   }
 }
 
+/// Items that pass the bound of a segment which a warp reads in chunks, before they are reduced.
+inline constexpr std::uint32_t most_streamed = 256;
+
 /// Shared memory of a warp that selects from one segment.
 template <class Word>
 union TopKTile {
   struct {
-    Word words[most_ranked];
-    std::uint32_t positions[most_ranked];
+    Word words[most_streamed];
+    std::uint32_t positions[most_streamed];
   } candidates;
   std::uint32_t selected[longest_of_warp];
 };
@@ -118,6 +121,151 @@ __device__ __forceinline__ Staged select_in_warp(const TopKArguments<Word>& argu
   return {wanted, arguments.sorted};
 }
 
+/// Keeps the `wanted` first of `count` candidates, which are ordered by position.
+/// \pre 0 < wanted < count <= most_streamed
+/// \return the greatest word kept
+template <class Word>
+__device__ __forceinline__ Word reduce_in_warp_tile(TopKTile<Word>& tile, std::uint32_t count,
+                                                    std::uint32_t wanted) {
+  constexpr int rows = most_streamed / 32;
+  __syncwarp();
+  Word words[rows];
+  std::uint32_t positions[rows];
+#pragma unroll
+  for (int r = 0; r < rows; ++r) {
+    const std::uint32_t i = 32 * r + lane();
+    words[r] = i < count ? tile.candidates.words[i] : ~Word{0};
+    positions[r] = i < count ? tile.candidates.positions[i] : 0;
+  }
+  const Threshold<Word> threshold = threshold_in_warp(words, wanted);
+  __syncwarp();
+  std::uint32_t kept = 0;
+  std::uint32_t ties = 0;
+#pragma unroll
+  for (int r = 0; r < rows; ++r) {
+    const bool equal = words[r] == threshold.word && 32 * r + lane() < count;
+    const unsigned int all_equal = __ballot_sync(full_warp, equal);
+    const bool mine =
+        words[r] < threshold.word || (equal && ties + rank_among(all_equal) < threshold.ties);
+    ties += lanes_of(all_equal);
+    const unsigned int all = __ballot_sync(full_warp, mine);
+    if (mine) {
+      const std::uint32_t at = kept + rank_among(all);
+      tile.candidates.words[at] = words[r];
+      tile.candidates.positions[at] = positions[r];
+    }
+    kept += lanes_of(all);
+  }
+  __syncwarp();
+  return threshold.greatest();
+}
+
+/// Selects from a segment of more than longest_of_warp items, which the warp reads in chunks. Items
+/// up to a bound enter the tile; when that is full, its wanted-th word gives the next bound.
+/// \pre wanted <= most_sorted_in_kernel
+template <class Word>
+__device__ __forceinline__ Staged stream_in_warp(const TopKArguments<Word>& arguments,
+                                                 TopKTile<Word>& tile, const Selection& s) {
+  constexpr int rows = longest_of_warp / 32;
+  const auto length = static_cast<std::uint32_t>(s.length);
+  const auto wanted = static_cast<std::uint32_t>(s.wanted);
+  const Word* const keys = arguments.keys_in + s.begin;
+  Word bound = ~Word{0};
+  std::uint32_t count = 0;
+  bool is_full = false;  // nothing more can pass
+  __syncwarp();          // the tile is free
+#pragma unroll 1
+  for (std::uint32_t begin = 0; begin < length && !is_full; begin += longest_of_warp) {
+    Word words[rows];
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      const std::uint32_t i = begin + 32 * r + lane();
+      words[r] = i < length ? arguments.codec.encoded(keys[i]) : ~Word{0};
+    }
+    if (begin == 0) {
+      Word minima[2] = {words[0], words[1]};
+#pragma unroll
+      for (int r = 2; r < rows; ++r) minima[r % 2] = min(minima[r % 2], words[r]);
+      bound = wanted == 1 ? min_in_warp(min(minima[0], minima[1]))
+                          : threshold_in_warp(minima, wanted).greatest();
+    }
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      const std::uint32_t i = begin + 32 * r + lane();
+      unsigned int passing = __ballot_sync(full_warp, words[r] <= bound && i < length);
+      if (passing == 0 || is_full) continue;
+      if (count + 32 > most_streamed) {
+        const Word last = reduce_in_warp_tile(tile, count, wanted);
+        count = wanted;
+        // Later items lose against equal ones.
+        is_full = last == 0;
+        bound = last - 1;
+        passing = is_full ? 0 : __ballot_sync(full_warp, words[r] <= bound && i < length);
+      }
+      if ((passing >> lane() & 1) != 0) {
+        const std::uint32_t at = count + rank_among(passing);
+        tile.candidates.words[at] = words[r];
+        tile.candidates.positions[at] = i;
+      }
+      count += lanes_of(passing);
+    }
+  }
+  if (count > most_ranked) {
+    reduce_in_warp_tile(tile, count, wanted);
+    count = wanted;
+  }
+  return {count, true};
+}
+
+/// Selects the least item of each of the lanes' segments that has up to longest_of_lanes items and
+/// wants one: eight lanes read one segment, four segments at a time.
+/// \return the lanes whose segments are done
+template <class Word>
+__device__ __forceinline__ unsigned int put_least_of_each(const TopKArguments<Word>& arguments,
+                                                          const Selection& s) {
+  constexpr int lanes_each = 8;
+  constexpr int at_once = 32 / lanes_each;
+  constexpr int ahead = 8;
+  const bool mine = s.wanted == 1 && s.length <= longest_of_lanes;
+  const unsigned int all = __ballot_sync(full_warp, mine);
+  const std::uint32_t own_length = mine ? static_cast<std::uint32_t>(s.length) : 0;
+  const std::uint32_t member = lane() % lanes_each;
+#pragma unroll 1
+  for (int first = 0; first < 32; first += at_once) {
+    if ((all >> first & ((1u << at_once) - 1)) == 0) continue;
+    const int owner = first + static_cast<int>(lane() / lanes_each);
+    const std::uint64_t begin = __shfl_sync(full_warp, s.begin, owner);
+    const std::uint64_t out = __shfl_sync(full_warp, s.out, owner);
+    const std::uint32_t length = __shfl_sync(full_warp, own_length, owner);
+    const Word* const keys = arguments.keys_in + begin;
+    Word least = ~Word{0};
+    std::uint32_t place = member < length ? member : ~std::uint32_t{0};
+    for (std::uint32_t base = member; base < length; base += lanes_each * ahead) {
+      Word words[ahead];
+#pragma unroll
+      for (int r = 0; r < ahead; ++r)
+        words[r] = base + lanes_each * r < length
+                       ? arguments.codec.encoded(keys[base + lanes_each * r])
+                       : ~Word{0};
+#pragma unroll
+      for (int r = 0; r < ahead; ++r) {
+        if (words[r] < least) place = base + lanes_each * r;
+        least = min(least, words[r]);
+      }
+    }
+    __syncwarp();
+#pragma unroll
+    for (int distance = lanes_each / 2; distance > 0; distance /= 2) {
+      const Word other = __shfl_xor_sync(full_warp, least, distance);
+      const std::uint32_t other_place = __shfl_xor_sync(full_warp, place, distance);
+      if (other < least || (other == least && other_place < place)) place = other_place;
+      least = min(least, other);
+    }
+    if (member == 0 && length != 0) arguments.put(out, least, begin + place);
+  }
+  return all;
+}
+
 /// Writes what a warp has staged.
 template <class Word>
 __device__ __forceinline__ void put_staged(const TopKArguments<Word>& arguments,
@@ -135,8 +283,8 @@ __device__ __forceinline__ void put_staged(const TopKArguments<Word>& arguments,
   }
 }
 
-/// Segments of up to longest_of_warp items: those listed, or if there is no list, all; then lists
-/// the longer ones. Each warp takes chunks of segments.
+/// Segments of up to warp_longest items: those listed, or if there is no list, all; then lists the
+/// longer ones. Each warp takes chunks of segments.
 template <class Word>
 __global__ void __launch_bounds__(32 * top_k_warps, sizeof(Word) == 4 ? 7 : 4)
     top_k_warp_kernel(const TopKArguments<Word> arguments) {
@@ -158,11 +306,12 @@ __global__ void __launch_bounds__(32 * top_k_warps, sizeof(Word) == 4 ? 7 : 4)
   for (; first < segments; first += step) {
     Selection s = next;
     next = read(first + step);
-    if (__any_sync(full_warp, s.length > longest_of_warp))
-      list_for_blocks(arguments, first + lane(), s);
+    const std::uint64_t longest = arguments.warp_longest;
+    if (__any_sync(full_warp, s.length > longest)) list_for_blocks(arguments, first + lane(), s);
     prefetch_selection(arguments, next, false);
-    for (unsigned int rest = __ballot_sync(full_warp, s.wanted != 0 && s.length <= longest_of_warp);
-         rest != 0; rest &= rest - 1) {
+    unsigned int rest = __ballot_sync(full_warp, s.wanted != 0 && s.length <= longest);
+    if (arguments.k == 1) rest &= ~put_least_of_each(arguments, s);
+    for (; rest != 0; rest &= rest - 1) {
       const int owner = first_lane(rest);
       const Selection one{
           __shfl_sync(full_warp, s.begin, owner), __shfl_sync(full_warp, s.length, owner),
@@ -178,8 +327,10 @@ __global__ void __launch_bounds__(32 * top_k_warps, sizeof(Word) == 4 ? 7 : 4)
         staged = select_in_warp<8>(arguments, tile, one);
       } else if (one.length <= 512) {
         staged = select_in_warp<16>(arguments, tile, one);
-      } else {
+      } else if (one.length <= longest_of_warp) {
         staged = select_in_warp<32>(arguments, tile, one);
+      } else {
+        staged = stream_in_warp(arguments, tile, one);
       }
       put_staged(arguments, tile, one, staged);
     }

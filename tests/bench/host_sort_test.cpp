@@ -70,14 +70,14 @@ class SortPeers : public testing::TestWithParam<std::tuple<KeyType, int>> {
 };
 
 TEST_P(SortPeers, SortEveryCase) {
-  for (const SortPeer& peer : baselines::sort_peers()) {
+  for (const SortPeer& peer : baselines::sort_peers(value_bytes())) {
     for (const std::string& case_name : bench::usual_sort_cases())
       EXPECT_EQ(sort(peer, case_name, 20000, 2), "") << peer.name << ", " << case_name;
   }
 }
 
 TEST_P(SortPeers, SortNothingAndLittleByAnyNumberOfThreads) {
-  for (const SortPeer& peer : baselines::sort_peers()) {
+  for (const SortPeer& peer : baselines::sort_peers(value_bytes())) {
     for (const std::uint64_t items : {0, 1, 2, 1000, 3001}) {
       for (const int threads : {1, 3})
         EXPECT_EQ(sort(peer, "uniform", items, threads), "") << peer.name << ", " << items;
@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(Types, SortPeers,
                                           testing::Values(0, 4, 8)));
 
 TEST(SortPeerList, NamesEachOnceAndTheStandardLibrarysFirst) {
-  const auto peers = baselines::sort_peers();
+  const auto peers = baselines::sort_peers(0);
   ASSERT_GE(peers.size(), 2u);
   EXPECT_EQ(peers[0].name, "std::sort");
   EXPECT_EQ(peers[1].name, "std::stable_sort");
@@ -150,7 +150,7 @@ TEST(HostSortBench, PutsEveryMethodBesideEveryOther) {
                                         [&](std::span<const Row> some) { shown += some.size(); });
   EXPECT_EQ(shown, rows.size());
   const auto methods = methods_of(rows);
-  EXPECT_EQ(rows.size(), 2 * (3 + baselines::sort_peers().size()));
+  EXPECT_EQ(rows.size(), 2 * (3 + baselines::sort_peers(options.value_bytes).size()));
   EXPECT_EQ(methods[0], "memcpy");
   EXPECT_EQ(methods[1], "sortie radix");
   EXPECT_EQ(methods[2], "sortie merge");

@@ -10,8 +10,10 @@
 #include <random>
 #include <vector>
 
+#include "segsort/cuda/narrow_long.cuh"
 #include "segsort/cuda/top_k_blocks.cuh"
 #include "segsort/cuda/top_k_threads.cuh"
+#include "segsort/cuda/top_k_tiles.cuh"
 #include "segsort/cuda/top_k_warps.cuh"
 
 namespace sortie::segsort {
@@ -48,7 +50,8 @@ std::vector<Word> keys_of(Keys kind, std::size_t count) {
 /// Runs both kernels with `blocks` blocks each, one after the other, and compares with a sort.
 template <class Word>
 void expect_top(const std::vector<std::uint64_t>& lengths, std::uint64_t k, Keys kind, bool sorted,
-                std::uint64_t gap = 0, unsigned int chunk = 32, bool by_threads = true) {
+                std::uint64_t gap = 0, unsigned int chunk = 32, bool by_threads = true,
+                int tile_longest = 0, std::uint64_t warp_longest = longest_of_warp) {
   SCOPED_TRACE(testing::Message() << "k " << k << ", keys " << static_cast<int>(kind) << ", "
                                   << sizeof(Word) << " bytes");
   std::vector<std::uint64_t> begins;
@@ -86,25 +89,34 @@ void expect_top(const std::vector<std::uint64_t>& lengths, std::uint64_t k, Keys
   arguments.k = k;
   arguments.sorted = sorted;
   arguments.chunk = chunk;
+  arguments.warp_longest = warp_longest;
   arguments.capacity = buffer_capacity(static_cast<std::int64_t>(k));
   arguments.lists = {&counters,
                      parts_done.data(),
                      groups_done.data(),
-                     by_threads ? warp_segments.data() : nullptr,
+                     by_threads || tile_longest != 0 ? warp_segments.data() : nullptr,
                      block_segments.data(),
                      long_segments.data(),
                      part_owner.data(),
                      candidates.data(),
                      candidate_positions.data(),
-                     parts,
-                     nullptr,
-                     nullptr};
-  if (by_threads)
+                     parts};
+  std::vector<unsigned long long> bounds(lengths.size());
+  if (items >= shortest_sampled) arguments.lists.bounds = bounds.data();
+  if (tile_longest != 0) {
+    TopKArguments<Word> of_tiles = arguments;
+    of_tiles.tile_longest = tile_longest;
+    of_tiles.chunk = std::min(chunk * 5, most_tile_chunk(tile_longest));
+    cuda_on_host::run_block(top_k_tile_threads, [&] { top_k_tile_kernel(of_tiles); });
+  } else if (by_threads) {
     cuda_on_host::run_block(32 * top_k_warps, [&] {
       chunk == 32 ? top_k_thread_kernel<Word, longest_of_thread<Word>>(arguments)
                   : top_k_thread_kernel<Word, longest_of_any_thread>(arguments);
     });
+  }
   cuda_on_host::run_block(32 * top_k_warps, [&] { top_k_warp_kernel(arguments); });
+  if (arguments.lists.bounds != nullptr)
+    cuda_on_host::run_block(top_k_block, [&] { top_k_sample_kernel(arguments); });
   cuda_on_host::run_block(top_k_block, [&] { top_k_block_kernel(arguments); });
 
   for (std::size_t s = 0; s < lengths.size(); ++s) {
@@ -151,6 +163,21 @@ void expect_short() {
   expect_top<Word>(short_lengths, 5, Keys::random, true, 1, 7);
   expect_top<Word>(short_lengths, 5, Keys::few, true, 0, 7, false);
 }
+template <class Word>
+void expect_tiles() {
+  for (const Keys kind : {Keys::random, Keys::equal, Keys::few, Keys::ascending, Keys::descending})
+    for (const std::uint64_t k : {1, 8, 32})
+      expect_top<Word>(short_lengths, k, kind, true, 0, 32, false, k == 8 ? 64 : 512);
+  expect_top<Word>(short_lengths, 20, Keys::few, true, 2, 7, false, 200);
+  expect_top<Word>({0, 0, 700, 0}, 3, Keys::random, true, 0, 32, false, 512);
+}
+TEST(TopKKernels, SegmentsOfTiles32) {
+  expect_tiles<std::uint32_t>();
+}
+TEST(TopKKernels, SegmentsOfTiles64) {
+  expect_tiles<std::uint64_t>();
+}
+
 TEST(TopKKernels, ShortSegments32) {
   expect_short<std::uint32_t>();
 }
@@ -160,6 +187,12 @@ TEST(TopKKernels, ShortSegments64) {
 
 TEST(TopKKernels, SegmentsOfBlocks) {
   const std::vector<std::uint64_t> lengths{1025, 2047, 5, 2048, 9000, 0, 40'000};
+  for (const Keys kind : {Keys::random, Keys::equal, Keys::few, Keys::descending}) {
+    for (const std::uint64_t k : {1, 30}) {
+      expect_top<std::uint32_t>(lengths, k, kind, true, 0, 32, true, 0, longest_of_streaming_warp);
+      expect_top<std::uint64_t>(lengths, k, kind, true, 0, 7, true, 0, longest_of_streaming_warp);
+    }
+  }
   for (const Keys kind : {Keys::random, Keys::equal, Keys::few, Keys::descending}) {
     for (const std::uint64_t k : {1, 32}) {
       expect_top<std::uint32_t>(lengths, k, kind, true);
@@ -176,6 +209,112 @@ TEST(TopKKernels, SegmentsInParts) {
   expect_top<std::uint32_t>(lengths, 20, Keys::random, true);
   expect_top<std::uint32_t>(lengths, 300, Keys::few, false);
   expect_top<std::uint64_t>(lengths, 7, Keys::descending, true);
+}
+
+/// Segments of narrow keys in tiles; longer ones are listed, and converted there and back.
+template <class Narrow>
+void expect_narrow(Keys kind, std::uint64_t gap, Order order, int value_bytes = 4) {
+  std::vector<std::uint64_t> begins;
+  std::vector<std::uint64_t> ends;
+  std::uint64_t items = 0;
+  std::vector<std::uint64_t> lengths = short_lengths;
+  for (const std::uint64_t length : {2048, 2049, 4097, 8191, 8192, 8193, 30'000})
+    lengths.push_back(length);
+  for (const std::uint64_t length : lengths) {
+    begins.push_back(items);
+    ends.push_back(items + length);
+    items += length + gap;
+  }
+  if (gap != 0) {
+    std::reverse(begins.begin(), begins.end());
+    std::reverse(ends.begin(), ends.end());
+  }
+  const std::vector<Narrow> keys = keys_of<Narrow>(kind, items);
+  std::vector<std::uint32_t> values(items);
+  std::iota(values.begin(), values.end(), 0);
+  std::vector<Narrow> keys_out(items, 77);
+  std::vector<std::uint32_t> values_out(items, 77);
+  const std::size_t segments = begins.size();
+  NarrowCounters counters{};
+  std::vector<std::vector<SegmentExtent>> of_team(digit_lists,
+                                                  std::vector<SegmentExtent>(segments));
+  std::vector<std::uint64_t> listed_begins(segments);
+  std::vector<std::uint64_t> listed_ends(segments);
+  std::vector<std::uint64_t> first_piece(segments);
+  std::vector<std::uint32_t> owner(2 * segments);
+  std::vector<unsigned long long> starts(segments * sizeof(Narrow) * narrow_digits);
+  std::vector<unsigned long long> statuses(2 * segments * narrow_digits);
+  std::vector<Narrow> keys_scratch(items);
+  std::vector<std::uint32_t> values_scratch(items);
+  NarrowArguments<Narrow> arguments{
+      .keys_in = keys.data(),
+      .keys_out = keys_out.data(),
+      .values_in = values.data(),
+      .values_out = values_out.data(),
+      .value_bytes = value_bytes,
+      .begin_offsets = {begins.data(), true},
+      .end_offsets = {ends.data(), true},
+      .num_segments = segments,
+      .device_num_segments = nullptr,
+      .codec = {KeyKind::signed_integer, order},
+      .chunk = 50,
+      .lists = {&counters,
+                {of_team[0].data(), of_team[1].data(), of_team[2].data(), of_team[3].data()},
+                listed_begins.data(),
+                listed_ends.data(),
+                first_piece.data(),
+                owner.data(),
+                starts.data(),
+                statuses.data()}};
+  cuda_on_host::run_block(top_k_tile_threads, [&] { narrow_tile_kernel(arguments); });
+  constexpr unsigned int threads = 32 * digit_block_warps;
+  cuda_on_host::run_block(threads, [&] { narrow_digits_kernel<Narrow, 2>(arguments, 0); });
+  cuda_on_host::run_block(threads, [&] { narrow_digits_kernel<Narrow, 4>(arguments, 1); });
+  cuda_on_host::run_block(threads, [&] { narrow_digits_kernel<Narrow, 8>(arguments, 2); });
+  cuda_on_host::run_block(threads, [&] { narrow_digits_kernel<Narrow, 16>(arguments, 3); });
+  EXPECT_EQ(counters.segments, 2u);
+  cuda_on_host::run_block(threads, [&] { count_narrow_kernel(arguments); });
+  cuda_on_host::run_block(narrow_digits, [&] { narrow_starts_kernel(arguments); });
+  if constexpr (sizeof(Narrow) == 1) {
+    if (value_bytes == 0) cuda_on_host::run_block(threads, [&] { fill_narrow_kernel(arguments); });
+  }
+  for (std::uint32_t pass = 0; pass < sizeof(Narrow); ++pass) {
+    const bool to_output = pass + 1 == sizeof(Narrow);
+    const NarrowPass<Narrow> arrays{pass, pass == 0 ? keys.data() : keys_scratch.data(),
+                                    to_output ? keys_out.data() : keys_scratch.data(),
+                                    pass == 0 ? values.data() : values_scratch.data(),
+                                    to_output ? values_out.data() : values_scratch.data()};
+    if (sizeof(Narrow) != 1 || value_bytes != 0)
+      cuda_on_host::run_block(threads, [&] { narrow_pass_kernel(arguments, arrays); });
+  }
+  std::vector<Narrow> expected(items, 77);
+  std::vector<std::uint32_t> expected_values(items, 77);
+  for (std::size_t s = 0; s < segments; ++s) {
+    const auto from = static_cast<std::ptrdiff_t>(begins[s]);
+    const auto to = static_cast<std::ptrdiff_t>(ends[s]);
+    std::vector<std::uint32_t> index(values.begin() + from, values.begin() + to);
+    std::stable_sort(index.begin(), index.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return arguments.codec.encoded(keys[a]) < arguments.codec.encoded(keys[b]);
+    });
+    for (std::size_t i = 0; i < index.size(); ++i) {
+      expected[begins[s] + i] = keys[index[i]];
+      if (value_bytes != 0) expected_values[begins[s] + i] = index[i];
+    }
+  }
+  EXPECT_EQ(keys_out, expected);
+  EXPECT_EQ(values_out, expected_values);
+}
+
+TEST(NarrowTiles, EveryLength) {
+  for (const Keys kind : {Keys::random, Keys::equal, Keys::few, Keys::descending}) {
+    expect_narrow<std::uint8_t>(kind, 0, Order::ascending);
+    expect_narrow<std::uint8_t>(kind, 1, Order::descending, 0);
+    expect_narrow<std::uint16_t>(kind, 3, Order::descending);
+  }
+}
+
+TEST(TopKKernels, SampledSegment) {
+  expect_top<std::uint32_t>({shortest_sampled + 77}, 1000, Keys::random, false);
 }
 
 }  // namespace

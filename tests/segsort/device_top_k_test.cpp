@@ -253,6 +253,55 @@ TEST(DeviceTopKSegmentsTest, EveryShape) {
   }
 }
 
+/// Many short segments, which tiles take, and some for each other kernel.
+SegmentShape shape_of_tiles(std::uint64_t gap = 0) {
+  std::vector<std::uint64_t> lengths;
+  for (std::uint64_t i = 0; i < 20'000; ++i) lengths.push_back(i * 7 % 41);
+  for (const std::uint64_t length : {128, 129, 511, 512, 513, 1024, 1025, 3000, 8192, 8193, 70'000})
+    lengths[length % 19'997] = length;
+  return in_a_row("tiles", lengths, gap);
+}
+
+template <class Key, class Position>
+void check_tiles(const SegmentShape& shape) {
+  std::vector<std::uint64_t> own_k(shape.begins.size());
+  for (std::size_t i = 0; i < own_k.size(); ++i) own_k[i] = i * 13 % 50;
+  for (const KeyPattern pattern :
+       {KeyPattern::random_bits, KeyPattern::few_distinct, KeyPattern::equal}) {
+    TopKCase<Key, Position> top(shape, make_keys<Key>(pattern, shape.num_items));
+    for (const std::int64_t k : {1, 2, 8, 32, 33, 200})
+      top.check({k, {Order::ascending}, Beside::values});
+    top.check({40, {Order::descending}, Beside::positions, own_k});
+    top.check({300, {Order::descending, false}, Beside::positions_alone});
+  }
+}
+TEST(DeviceTopKSegmentsTest, SegmentsInTiles) {
+  check_tiles<std::uint32_t, std::uint32_t>(shape_of_tiles());
+  check_tiles<double, std::uint64_t>(shuffled(shape_of_tiles(1), 3));
+}
+
+/// Enough segments for warps that read them in chunks, and for lanes that find the least.
+TEST(DeviceTopKSegmentsTest, StreamedSegments) {
+  std::vector<std::uint64_t> lengths(20'000, 70);
+  for (std::size_t i = 0; i < lengths.size(); i += 40) lengths[i] = 1000 + i % 7300;
+  const SegmentShape shape = in_a_row("streamed", lengths);
+  for (const KeyPattern pattern :
+       {KeyPattern::random_bits, KeyPattern::equal, KeyPattern::sorted}) {
+    TopKCase<std::int32_t> top(shape, make_keys<std::int32_t>(pattern, shape.num_items));
+    for (const std::int64_t k : {1, 7, 32}) top.check({k, {Order::ascending}});
+  }
+}
+
+/// Long enough to be sampled.
+TEST(DeviceTopKSegmentsTest, SampledSegments) {
+  const SegmentShape shape = in_a_row("sampled", {9'000'000, 17, 5'000'000, 70'000});
+  for (const KeyPattern pattern :
+       {KeyPattern::random_bits, KeyPattern::equal, KeyPattern::sorted}) {
+    TopKCase<std::uint32_t> top(shape, make_keys<std::uint32_t>(pattern, shape.num_items));
+    for (const std::int64_t k : {33, 2048}) top.check({k, {Order::ascending}});
+  }
+}
+
 TEST(DeviceTopKSegmentsTest, RowsWithoutOffsets) {
   for (const std::uint64_t length : {3, 100, 5000}) {
     const SegmentShape shape = in_a_row("rows", std::vector<std::uint64_t>(30, length));

@@ -163,7 +163,7 @@ std::vector<Row> one_case(const Context& context, const SortCase& sort_case,
   methods.push_back(copy_method(work));
   for (const SortAlgorithm algorithm : algorithms_of(options))
     methods.push_back(sortie_method(work, algorithm));
-  for (const baselines::SortPeer& peer : baselines::sort_peers())
+  for (const baselines::SortPeer& peer : baselines::sort_peers(options.value_bytes))
     methods.push_back(peer_method(work, peer));
   return measure(std::move(methods), options.repetitions);
 }
