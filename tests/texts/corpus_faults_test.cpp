@@ -13,10 +13,10 @@
 namespace sortie::texts::test {
 namespace {
 
-/// SORTIE_FUZZ_ROUNDS of the environment: how many files are tried.
-int fuzz_rounds() {
-  const char* const rounds = std::getenv("SORTIE_FUZZ_ROUNDS");
-  return rounds != nullptr ? std::atoi(rounds) : 600;
+/// A number of the environment: SORTIE_FUZZ_ROUNDS files are tried, of the sequence SORTIE_FUZZ_SEED.
+int number_of(const char* name, int otherwise) {
+  const char* const number = std::getenv(name);
+  return number != nullptr ? std::atoi(number) : otherwise;
 }
 
 void mutate(std::mt19937& random, std::string& bytes) {
@@ -44,11 +44,12 @@ void mutate(std::mt19937& random, std::string& bytes) {
 
 // Whatever the bytes are, they are read or refused, and what was read can be written again.
 TEST(CorpusFaults, MutatedFiles) {
-  std::mt19937 random(5);
+  std::mt19937 random(static_cast<unsigned>(number_of("SORTIE_FUZZ_SEED", 5)));
+  const int rounds = number_of("SORTIE_FUZZ_ROUNDS", 600);
   const TemporaryFolder folder;
   int read = 0;
   int refused = 0;
-  for (int round = 0; round < fuzz_rounds(); ++round) {
+  for (int round = 0; round < rounds; ++round) {
     RandomFile file = random_file(random, folder, 0);
     std::string bytes = packed(file.content, file.compression);
     if (random() % 2 == 0) {
@@ -60,6 +61,7 @@ TEST(CorpusFaults, MutatedFiles) {
     const std::string path = folder.write(file.is_jsonl ? "in.jsonl" : "in", bytes);
     CorpusOptions options = small_blocks(random);
     options.refuse_invalid_utf8 = random() % 4 == 0;
+    options.keep_content = random() % 2 == 0;
     if (random() % 16 == 0) options.format = Format::jsonl;
     try {
       CorpusStream stream(with_threads(random() % 8 == 0 ? 2 : 1), std::vector{path}, options);
