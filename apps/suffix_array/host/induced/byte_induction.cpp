@@ -79,7 +79,10 @@ class ByteInduction {
   static constexpr std::uint64_t buckets = 256;
   using SymbolCounts = std::array<std::uint32_t, buckets>;
   static constexpr std::uint32_t ahead = 32;  ///< entries between a prefetch and its use
-  static constexpr std::uint32_t share_entries = 1 << 15;
+  /// Least entries of a thread's share of a block: some 30 microseconds of work.
+  static constexpr std::uint32_t least_share = 1 << 12;
+  /// Most entries of a share: they stay in the L2 cache between the passes that count and write.
+  static constexpr std::uint32_t most_share = 1 << 16;
 
   /// Adds the counts of all threads. count(begin, end, counts) counts some of `size`.
   template <class Count>
@@ -171,13 +174,13 @@ class ByteInduction {
 
   /// Whether a block of entries is divided among threads.
   static bool is_shared(std::uint32_t count) {
-    return count >= 2 * share_entries && worker_threads() > 1;
+    return count >= 2 * least_share && worker_threads() > 1;
   }
   static EqualShares shares_of(std::uint32_t count) {
-    return {count, std::min<std::uint64_t>(worker_threads(), count / share_entries)};
+    return {count, std::min<std::uint64_t>(worker_threads(), count / least_share)};
   }
   static std::uint32_t most_entries() {
-    return static_cast<std::uint32_t>(worker_threads()) * 8 * share_entries;
+    return static_cast<std::uint32_t>(worker_threads()) * most_share;
   }
 
   /// Induces from entries [begin, end) or a part of them. \return the end of the part

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "primitives/host/parallel.hpp"
+#include "primitives/simd/vector_sort.hpp"
 #include "sortie/sort.hpp"
 
 namespace sortie::suffix_array::host {
@@ -41,11 +42,15 @@ std::vector<GroupTask> tasks_of(const std::vector<Group>& groups) {
   return tasks;
 }
 
-/// Sorts words of which most runs have a few.
+/// Sorts words by their high halves. Most groups have a few.
 void sort_members(std::span<std::uint64_t> words) {
   constexpr std::size_t few = 24;
   if (words.size() > few) {
-    std::sort(words.begin(), words.end());
+    if (has_vector_sort()) {
+      sort_words(words.data(), words.size(), 32);
+    } else {
+      std::sort(words.begin(), words.end());
+    }
     return;
   }
   for (std::size_t i = 1; i < words.size(); ++i) {

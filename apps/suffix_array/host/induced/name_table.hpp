@@ -86,13 +86,14 @@ class NameTable {
     return static_cast<std::uint32_t>(places.back());
   }
 
-  /// Moves the keys, which keep their numbers, to a table of four times as many entries.
+  /// Moves the keys, which keep their numbers, to a table of at least so many entries, and at least twice
+  /// as many as before.
   template <class HashOf>
-  void grow(ScratchStack& scratch, const HashOf& hash_of) {
+  void grow(ScratchStack& scratch, std::uint64_t entries, const HashOf& hash_of) {
     const NameTable old = *this;
-    allocate(scratch, 4 * old.entries());
+    allocate(scratch, std::bit_ceil(std::max(2 * old.entries(), entries)));
     old.for_each([&](std::uint32_t, std::uint32_t number, const Key& key) {
-      for (std::uint64_t at = hash_of(key) >> shift_;; at = (at + 1) & (entries() - 1)) {
+      for (std::uint64_t at = hash_of(key) >> shift_;; at = (at + 1) & (this->entries() - 1)) {
         std::uint32_t found = free_entry;
         if (!std::atomic_ref(numbers_[at])
                  .compare_exchange_strong(found, number, std::memory_order_relaxed))

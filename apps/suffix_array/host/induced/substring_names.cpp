@@ -174,7 +174,8 @@ class SubstringNamer {
     // As many at a time as the table can take if all are new.
     for (std::uint64_t begin = 0; begin < lms_.size();) {
       if (table.places_left() < std::max<std::uint64_t>(table.entries() / 8, 2 * worker_threads()))
-        table.grow(scratch_, [](const Key& key) { return hash_of_key(key); });
+        table.grow(scratch_, expected_keys(table, begin),
+                   [](const Key& key) { return hash_of_key(key); });
       const std::uint64_t end =
           std::min<std::uint64_t>(lms_.size(), begin + table.places_left() - worker_threads());
       for_each_range(end - begin, task_size(end - begin),
@@ -183,6 +184,12 @@ class SubstringNamer {
                      });
       begin = end;
     }
+  }
+
+  /// As many keys for each substring as among the first ones, which is rather too many.
+  [[nodiscard]] std::uint64_t expected_keys(const NameTable<Key>& table,
+                                            std::uint64_t first_ones) const {
+    return first_ones == 0 ? 0 : table.size() * lms_.size() / first_ones;
   }
 
   void number_range(NameTable<Key>& table, std::uint64_t begin, std::uint64_t end) {
