@@ -60,7 +60,7 @@ SegmentedSortOptions checked_options(const Request& request) {
 /// Sorts keys of 1 or 2 bytes as integers of 4 bytes.
 void sort_narrow_keys_on_host(const Context& context, const Request& request) {
   const HostArray<std::uint32_t> words =
-      allocate_array<std::uint32_t>(context, "segmented_sort", request.num_items);
+      allocate_array<std::uint32_t>(context, "the keys as keys of 4 bytes", request.num_items);
   with_key_type(request.key_type, [&]<class Key>(Key) {
     if constexpr (sizeof(Key) < 4) {
       using Wide = std::conditional_t<std::is_signed_v<Key>, std::int32_t, std::uint32_t>;
