@@ -3,8 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <type_traits>
+
+#include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
+#include "primitives/host/parallel.hpp"
 #include "segsort/backends.hpp"
 #include "sortie/error.hpp"
 
@@ -24,8 +28,6 @@ namespace {
 }
 
 void check_sizes(const Request& request) {
-  if (key_bits(request.key_type) < 32)
-    refuse(fmt::format("keys of {} bits", key_bits(request.key_type)), "32 or 64");
   if (request.value_bytes < 0)
     refuse("a number of values other than the number of keys", "one value per key");
   if (request.value_bytes != 0 && request.value_bytes != 4 && request.value_bytes != 8)
@@ -47,12 +49,39 @@ SegmentedSortOptions checked_options(const Request& request) {
     refuse(fmt::format("bits [{}, {})", options.begin_bit, options.end_bit),
            fmt::format("a range within [0, {})", bits));
   const bool all_bits = options.begin_bit == 0 && options.end_bit == bits;
-  const bool is_unsigned = request.key_type == KeyType::u32 || request.key_type == KeyType::u64;
+  const bool is_unsigned = kind_of(request.key_type) == KeyKind::unsigned_integer;
   if (!all_bits && !is_unsigned)
     refuse(fmt::format("bits [{}, {}) of a signed or floating-point key", options.begin_bit,
                        options.end_bit),
            "all bits of it, or unsigned keys");
   return options;
+}
+
+/// Sorts keys of 1 or 2 bytes as integers of 4 bytes.
+void sort_narrow_keys_on_host(const Context& context, const Request& request) {
+  const HostArray<std::uint32_t> words =
+      allocate_array<std::uint32_t>(context, "the keys as keys of 4 bytes", request.num_items);
+  with_key_type(request.key_type, [&]<class Key>(Key) {
+    if constexpr (sizeof(Key) < 4) {
+      using Wide = std::conditional_t<std::is_signed_v<Key>, std::int32_t, std::uint32_t>;
+      auto* const keys = static_cast<Key*>(request.keys);
+      auto* const wide = reinterpret_cast<Wide*>(words.get());
+      constexpr std::uint64_t length = 1 << 16;
+      for_each_range(request.num_items, length, [&](std::uint64_t begin, std::uint64_t end) {
+        for (std::uint64_t i = begin; i < end; ++i) wide[i] = keys[i];
+      });
+      Request sorted = request;
+      sorted.keys = words.get();
+      sorted.key_type = key_type_of<Wide>();
+      const bool compares_all =
+          request.options.end_bit - request.options.begin_bit == 8 * sizeof(Key);
+      if (compares_all) sorted.options.end_bit = key_bits(sorted.key_type);
+      sort_keys_of<std::uint32_t>(context, sorted);
+      for_each_range(request.num_items, length, [&](std::uint64_t begin, std::uint64_t end) {
+        for (std::uint64_t i = begin; i < end; ++i) keys[i] = static_cast<Key>(wide[i]);
+      });
+    }
+  });
 }
 
 }  // namespace
@@ -84,8 +113,16 @@ void sort(const Context& context, const Request& request) {
   } else {
     start_host_runtime(context.threads);
     const PhaseTimer timer(context, "segmented sort");
-    key_bits(request.key_type) == 32 ? sort_keys_of<std::uint32_t>(context, checked)
-                                     : sort_keys_of<std::uint64_t>(context, checked);
+    switch (key_bits(request.key_type)) {
+      case 64:
+        sort_keys_of<std::uint64_t>(context, checked);
+        break;
+      case 32:
+        sort_keys_of<std::uint32_t>(context, checked);
+        break;
+      default:
+        sort_narrow_keys_on_host(context, checked);
+    }
   }
   report_progress(context, "segmented sort", request.num_items, request.num_items);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Sorts of host memory: what the C++ sorts do not take (narrow keys of segments, values of any size,
-// positions) is brought to a form that they take.
+// Sorts of host memory: what the C++ sorts do not take (values of any size, positions) is brought to
+// a form that they take.
 
 #include <algorithm>
 #include <concepts>
@@ -85,35 +85,12 @@ void sort_in_place(const Context& context, const SortCall& call, const InPlaceSo
                           {.order = order, .stable = sort.stable}});
 }
 
-/// Sorts keys of one or two bytes in segments as keys of four.
-template <class Narrow, class Wide>
-void sort_widened(const Context& context, const SortCall& call, InPlaceSort sort) {
-  auto* const narrow = static_cast<Narrow*>(sort.keys);
-  const auto wide = allocate_array<Wide>(context, "the keys as keys of 4 bytes", call.size);
-  for_each_index(0, call.size, [&](std::uint64_t i) { wide[i] = narrow[i]; });
-  sort.keys = wide.get();
-  sort.type = key_type_of<Wide>();
-  sort_in_place(context, call, sort);
-  for_each_index(0, call.size, [&](std::uint64_t i) { narrow[i] = static_cast<Narrow>(wide[i]); });
-}
-
-void sort_any_keys(const Context& context, const SortCall& call, const InPlaceSort& sort) {
-  if (call.segments == nullptr || key_bytes(sort.type) >= 4)
-    return sort_in_place(context, call, sort);
-  if (sort.type == KeyType::u8)
-    return sort_widened<std::uint8_t, std::uint32_t>(context, call, sort);
-  if (sort.type == KeyType::i8) return sort_widened<std::int8_t, std::int32_t>(context, call, sort);
-  if (sort.type == KeyType::u16)
-    return sort_widened<std::uint16_t, std::uint32_t>(context, call, sort);
-  sort_widened<std::int16_t, std::int32_t>(context, call, sort);
-}
-
 /// Sorts `keys`, and writes the positions from which they came.
 template <class Position>
 void sort_positions(const Context& context, const SortCall& call, void* keys, Position* positions,
                     bool stable) {
   for_each_index(0, call.size, [&](std::uint64_t i) { positions[i] = static_cast<Position>(i); });
-  sort_any_keys(context, call,
+  sort_in_place(context, call,
                 {keys, static_cast<KeyType>(call.type), positions, sizeof(Position), stable});
 }
 
@@ -166,7 +143,7 @@ void sort_on_host(const Context& context, const SortCall& call) {
   }
   if (call.value_bytes != 0)
     copy_bytes(call.values, call.sorted_values, call.size * call.value_bytes);
-  sort_any_keys(context, call,
+  sort_in_place(context, call,
                 {call.sorted_keys, static_cast<KeyType>(call.type), call.sorted_values,
                  static_cast<int>(call.value_bytes), (call.flags & SORTIE_STABLE) != 0});
 }

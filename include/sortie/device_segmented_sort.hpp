@@ -142,8 +142,8 @@ struct DeviceSortOptions {
 /// Stability: under Policy::tuned, the default, every sort is stable and deterministic regardless
 /// of `stable`.
 ///
-/// Keys of 1 or 2 bytes have kernels of their own. Sorts by some of their bits, and sorts in place,
-/// widen them to words of 4 bytes by a pass before the sort, and narrow them by one after it.
+/// Keys of 1 or 2 bytes have kernels of their own. Sorts by some of their bits widen them to words
+/// of 4 bytes by a pass before the sort, and narrow them by one after it.
 ///
 /// Temporary storage: at most num_items * (key bytes + value bytes) + num_items / 20 + 16 bytes per
 /// segment + 36 MiB. With DoubleBuffer, num_items / 3 replaces the first two terms. On GPUs with less

@@ -74,11 +74,12 @@ template <SegmentOffset Offset>
 /// Extra memory, host: one copy of the longest segment per thread, except that an oversized
 /// segment, which all threads sort together, takes one copy. A bit range additionally takes 2
 /// copies of the keys for keys alone, 12 bytes per item for pairs of 4-byte keys and values, and
-/// otherwise 8 bytes per item and a copy of keys and values. Extra memory, CUDA: two copies on the
+/// otherwise 8 bytes per item and a copy of keys and values. Keys of 1 or 2 bytes are sorted as
+/// integers of 4 bytes, in 4 bytes per item. Extra memory, CUDA: two copies on the
 /// device, and about 4 bytes per segment.
 /// On the host the sort is always stable, and its result does not depend on the number of threads.
 /// Source: Hou, Liu, Wang, Feng: Fast Segmented Sort on GPUs (ICS 2017), section 3.
-template <SegmentKey Key, SegmentOffset Offset>
+template <SortKey Key, SegmentOffset Offset>
 void segmented_sort(const Context& context, std::span<Key> keys,
                     std::span<const Offset> begin_offsets, std::span<const Offset> end_offsets,
                     const SegmentedSortOptions& options = {}) {
@@ -88,7 +89,7 @@ void segmented_sort(const Context& context, std::span<Key> keys,
 
 /// Sorts keys as above and moves the value of each key with it.
 /// \throws Error (usage)  also when values.size() differs from keys.size()
-template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
+template <SortKey Key, SortValue Value, SegmentOffset Offset>
 void segmented_sort(const Context& context, std::span<Key> keys, std::span<Value> values,
                     std::span<const Offset> begin_offsets, std::span<const Offset> end_offsets,
                     const SegmentedSortOptions& options = {}) {

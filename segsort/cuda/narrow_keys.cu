@@ -119,13 +119,12 @@ cudaError_t sort_keys_of(void* temp_storage, std::size_t& temp_storage_bytes,
                 n, codec);
 }
 
-/// Whether the kernels for narrow keys sort the segments. Otherwise all keys are widened. Tiles compare whole keys, and read values while others are written.
-bool is_for_tiles(const DeviceRequest& request) {
+/// Whether the kernels for narrow keys sort the segments: they compare whole keys. Otherwise all keys
+/// are widened.
+bool compares_whole_keys(const DeviceRequest& request) {
   const int bits = key_bits(request.key_type);
   const int end_bit = request.end_bit < 0 ? bits : request.end_bit;
-  return request.num_segments != 0 && end_bit - request.begin_bit == bits &&
-         request.keys_in != request.keys_out &&
-         (request.value_bytes == 0 || request.values_in != request.values_out);
+  return request.num_segments != 0 && end_bit - request.begin_bit == bits;
 }
 
 /// Launches the kernels for the segments of the lists of teams, from List on.
@@ -254,11 +253,15 @@ cudaError_t sort_narrow_keys(void* temp_storage, std::size_t& temp_storage_bytes
   const int bits = key_bits(request.key_type);
   const int end_bit = request.end_bit < 0 ? bits : request.end_bit;
   const bool is_unsigned = request.key_type == KeyType::u8 || request.key_type == KeyType::u16;
+  const auto is_width = [](int bytes) { return bytes == 4 || bytes == 8; };
+  if ((request.value_bytes != 0 && !is_width(request.value_bytes)) ||
+      !is_width(request.offset_bytes) || request.num_segments < 0)
+    return cudaErrorInvalidValue;
   if (request.num_items < 0 || request.is_array || request.ranges != nullptr ||
       request.begin_bit < 0 || request.begin_bit > end_bit || end_bit > bits ||
       (end_bit - request.begin_bit != bits && (!is_unsigned || request.is_half)))
     return cudaErrorInvalidValue;
-  if (is_for_tiles(request))
+  if (compares_whole_keys(request))
     return bits == 8
                ? sort_in_tiles_of<std::uint8_t>(temp_storage, temp_storage_bytes, request, stream)
                : sort_in_tiles_of<std::uint16_t>(temp_storage, temp_storage_bytes, request, stream);

@@ -23,6 +23,8 @@ __device__ __forceinline__ void put_ranked(const TopKArguments<Word>& arguments,
 
 /// Items that pass the bound of a segment which a warp reads in chunks, before they are reduced.
 inline constexpr std::uint32_t most_streamed = 256;
+/// Items of such a chunk: more would need more registers than the kernel has.
+inline constexpr std::uint32_t stream_chunk = 512;
 
 /// Shared memory of a warp that selects from one segment.
 template <class Word>
@@ -166,7 +168,7 @@ __device__ __forceinline__ Word reduce_in_warp_tile(TopKTile<Word>& tile, std::u
 template <class Word>
 __device__ __forceinline__ Staged stream_in_warp(const TopKArguments<Word>& arguments,
                                                  TopKTile<Word>& tile, const Selection& s) {
-  constexpr int rows = longest_of_warp / 32;
+  constexpr int rows = stream_chunk / 32;
   const auto length = static_cast<std::uint32_t>(s.length);
   const auto wanted = static_cast<std::uint32_t>(s.wanted);
   const Word* const keys = arguments.keys_in + s.begin;
@@ -175,7 +177,7 @@ __device__ __forceinline__ Staged stream_in_warp(const TopKArguments<Word>& argu
   bool is_full = false;  // nothing more can pass
   __syncwarp();          // the tile is free
 #pragma unroll 1
-  for (std::uint32_t begin = 0; begin < length && !is_full; begin += longest_of_warp) {
+  for (std::uint32_t begin = 0; begin < length && !is_full; begin += stream_chunk) {
     Word words[rows];
 #pragma unroll
     for (int r = 0; r < rows; ++r) {

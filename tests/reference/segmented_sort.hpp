@@ -16,7 +16,7 @@
 namespace sortie::segsort::reference {
 
 /// Returns true if key `a` precedes key `b` under `options`.
-template <SegmentKey Key>
+template <SortKey Key>
 [[nodiscard]] bool before(Key a, Key b, const SegmentedSortOptions& options) {
   if (options.order == Order::descending) std::swap(a, b);
   if constexpr (std::is_floating_point_v<Key>) {
@@ -40,7 +40,7 @@ void for_segments(std::span<const Offset> begin_offsets, std::span<const Offset>
 }
 
 /// Sorts each segment of keys, stably.
-template <SegmentKey Key, SegmentOffset Offset>
+template <SortKey Key, SegmentOffset Offset>
 void segmented_sort(std::span<Key> keys, std::span<const Offset> begin_offsets,
                     std::span<const Offset> end_offsets, const SegmentedSortOptions& options = {}) {
   for_segments(begin_offsets, end_offsets, [&](std::size_t first, std::size_t last) {
@@ -51,7 +51,7 @@ void segmented_sort(std::span<Key> keys, std::span<const Offset> begin_offsets,
 }
 
 /// Sorts each segment of pairs, stably.
-template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
+template <SortKey Key, SortValue Value, SegmentOffset Offset>
 void segmented_sort(std::span<Key> keys, std::span<Value> values,
                     std::span<const Offset> begin_offsets, std::span<const Offset> end_offsets,
                     const SegmentedSortOptions& options = {}) {

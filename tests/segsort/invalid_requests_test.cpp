@@ -84,11 +84,16 @@ TEST(InvalidSegmentedSort, WidthsThatAreNotSorted) {
     }
     EXPECT_EQ(keys, (std::vector<std::uint16_t>{3, 1, 2}));
   };
+  request.key_type = KeyType::i16;
+  request.options.end_bit = 9;
+  expect_message(
+      "segmented_sort: found bits [0, 9) of a signed or floating-point key, expected all bits of "
+      "it, "
+      "or unsigned keys");
   request.key_type = KeyType::u16;
-  expect_message("segmented_sort: found keys of 16 bits, expected 32 or 64");
-  request.key_type = KeyType::i8;
-  expect_message("segmented_sort: found keys of 8 bits, expected 32 or 64");
-  request.key_type = KeyType::u32;
+  request.options.end_bit = 17;
+  expect_message("segmented_sort: found bits [0, 17), expected a range within [0, 16)");
+  request.options.end_bit = -1;
   request.values = values.data();
   request.value_bytes = 1;
   expect_message("segmented_sort: found values of 1 bytes, expected 0, 4 or 8");

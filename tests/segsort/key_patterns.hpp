@@ -67,7 +67,10 @@ inline constexpr NamedKeyPattern key_patterns[] = {
 };
 
 template <class Key>
-using Bits = std::conditional_t<sizeof(Key) == 4, std::uint32_t, std::uint64_t>;
+using Bits = std::conditional_t<
+    sizeof(Key) == 1, std::uint8_t,
+    std::conditional_t<sizeof(Key) == 2, std::uint16_t,
+                       std::conditional_t<sizeof(Key) == 4, std::uint32_t, std::uint64_t>>>;
 
 template <class Key>
 [[nodiscard]] Key from_bits(std::uint64_t bits) {

@@ -55,6 +55,26 @@ TYPED_TEST(SegmentedSortTest, SortsEveryKeyPattern) {
   }
 }
 
+template <class Key>
+class NarrowSegmentedSortTest : public testing::Test {};
+
+using NarrowKeys = testing::Types<std::uint8_t, std::int8_t, std::uint16_t, std::int16_t>;
+TYPED_TEST_SUITE(NarrowSegmentedSortTest, NarrowKeys);
+
+TYPED_TEST(NarrowSegmentedSortTest, SortsKeysAndPairs) {
+  SegmentShape shape = mixed_shape();
+  std::vector<TypeParam> keys(shape.num_items);
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    keys[i] = static_cast<TypeParam>(i * 0x9e3779b97f4a7c15 >> 40);
+  const SortCase<Types<TypeParam, void>, std::uint32_t> alone(shape, keys);
+  const SortCase<Types<TypeParam, double>, std::uint64_t> pairs(shape, keys);
+  for (const Order order : {Order::ascending, Order::descending}) {
+    alone.check({order, true});
+    pairs.check({order, true});
+    if constexpr (std::is_unsigned_v<TypeParam>) pairs.check({order, true, 2, 7});
+  }
+}
+
 template <class Offset>
 class SegmentOffsetTest : public testing::Test {};
 
