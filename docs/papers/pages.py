@@ -23,6 +23,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import time
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 RESULTS = FOLDER.parent / "results" / "papers"
@@ -32,6 +33,8 @@ from performance import Picture, geometric_mean, number, table  # noqa: E402
 LENGTHS = " ".join(f"--case 'length {2 ** e}'" for e in range(15))
 SORTS = "uniform normal zipf:0.5 zipf:1.5 sorted nearly reverse equal entropy:8 entropy:10 entropy:26"
 WEBS = "gen:web:1M:3154K:71M:500:40:0.85 gen:web:916428:5105K:60300K:32:200:0.8 gen:er:1M:4"
+DEVIATIONS = "uniform normal:0.3 normal:0.1 normal:0.01 normal:0.001 normal:0.0001 normal:0.00001 zipf:0.5 zipf:1 zipf:2 equal"
+OTHERS = "normal zipf sorted reverse nearly entropy high-bits few equal shared-digit"
 TANASIC = "--algorithm tanasic --values u32 --case uniform --repeat 3 --without-cub"
 EXPONENTS = (20, 24, 28)
 # Arguments of sortie-bench by page and report.
@@ -53,13 +56,28 @@ RUNS = {
     "capannini-2011": {
         "capannini-distributions": "bench sort --classics --from 1M --items 64M --repeat 20 --case uniform normal zipf equal "
                                    "--algorithm 'sortie bitonic' quicksort 'tiled radix'",
+        "capannini-deviations": f"bench sort --classics --from 16M --items 16M --repeat 20 --case {DEVIATIONS} "
+                                "--algorithm 'sortie bitonic' quicksort 'tiled radix'",
     },
     "garland-survey": {
         "garland-classics": "bench sort --classics --items 256M --repeat 3",
-        "garland-quadratic": "bench sort --classics --from 16K --items 16K --repeat 3 --case sorted reverse nearly few zipf equal",
-        "garland-distributions": "bench sort --classics --from 1M --items 1M --repeat 3 --case sorted reverse nearly few zipf equal",
+        "garland-quadratic": f"bench sort --classics --from 16K --items 16K --repeat 3 --case {OTHERS}",
+        "garland-distributions": f"bench sort --classics --from 1M --items 1M --repeat 3 --case {OTHERS}",
     },
     "cusp": {"cusp-products": f"bench spgemm {WEBS} --algorithm cusp esc essc fused cusparse --check-by row-wise --repeat 7"},
+}
+# The same on two GPUs, measured where there are as many.
+ON_TWO_GPUS = {
+    "tanasic-2013": {
+        "tanasic-links-x2": "bench links --gpus 2 --repeat 5",
+        **{f"tanasic-f32-{e}-x2": f"bench sort --type f32 --items {2 ** e} --gpus 1 2 {TANASIC}" for e in EXPONENTS},
+        "tanasic-f64-28-x2": f"bench sort --type f64 --items {2 ** 28} --gpus 1 2 {TANASIC}",
+        "tanasic-host-28-x2": f"bench sort --type f32 --items {2 ** 28} --gpus 2 --host-to-host {TANASIC}",
+    },
+    "ilic-2022": {
+        "ilic-cases-x2": f"bench sort --items 1G --gpus 2 --algorithm rmg tanasic --case {SORTS} --repeat 3",
+        "ilic-host-x2": "bench sort --items 1G --gpus 1 2 --host-to-host --algorithm rmg tanasic --case uniform zipf:1.5 sorted reverse equal --repeat 3",
+    },
 }
 # Reports of earlier runs, in the other folders of docs/results.
 EARLIER = {"sort-merge-u32": "sort", "sort-u32-4e9": "sort"}
@@ -456,8 +474,27 @@ def radix_transactions(n, b=4, h=1024):
     return 32 / b * n / h * 2 ** b
 
 
-COUNTERS = ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared", "smsp__sass_branch_targets_threads_divergent")
-PRINTED_COUNTERS = {"2^20": {"bitonic": (34350, 0), "quicksort": (123437, 272904), "radix": (132652, 29399)}}
+# Counters of Nsight Compute by the name that the page gives them; the last one needs patched kernels and a run of its own.
+COUNTERS = {
+    "bank conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared",
+    "loads": "l1tex__t_requests_pipe_lsu_mem_global_op_ld",
+    "stores": "l1tex__t_requests_pipe_lsu_mem_global_op_st",
+    "load sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld",
+    "store sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st",
+    "shared wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared",
+    "warp instructions": "smsp__inst_executed",
+    "thread instructions": "smsp__thread_inst_executed",
+    "divergent branches": "smsp__sass_branch_targets_threads_divergent",
+}
+PATCHED = ("divergent branches",)
+COUNTED_EXPONENTS = (20, 18, 16)
+# Kernels of a sort by its row of bench sort --classics; Memory<1> counts transactions and is left out.
+COUNTED_KERNELS = {
+    "sortie bitonic": r"network_pass_kernel|bitonic::sort_tiles_kernel",
+    "quicksort": r"Memory<(\(bool\))?0>",
+    "tiled radix": r"Memory<(\(bool\))?0>",
+}
+PRINTED_COUNTERS = {"bitonic": (34350, 0), "quicksort": (123437, 272904), "radix": (132652, 29399)}  # of 2^20 keys
 PRINTED_TRANSACTIONS = {20: (796800, 4446802, 965791), 22: (4119680, 18438423, 3862644), 24: (20223360, 85843422, 15447561)}
 
 
@@ -476,14 +513,58 @@ def capannini_table():
     return table(["keys", "bitonic", "quicksort", "radix"], lines)
 
 
+def counters_of(exponent, method):
+    """{counter: mean of an array} of a row of bench sort --classics."""
+    return (report("capannini-counters") or {}).get("counts", {}).get(f"2^{exponent}", {}).get(method, {})
+
+
 def capannini_counters():
     lines = []
-    for size, methods in PRINTED_COUNTERS.items():
-        for method, printed in methods.items():
-            here = (report("capannini-counters") or {}).get(size, {}).get(method, {})
-            cells = (f"{here[m]:,.0f}" if m in here else "not counted" for m in COUNTERS)
-            lines.append([f"{size}, {method}", *(f"{p:,} / {c}" for p, c in zip(printed, cells))])
-    return table(["keys", "bank conflicts: printed / here", "divergent branches: printed / here"], lines)
+    for method, label in CAPANNINI.items():
+        here = counters_of(20, method)
+        conflicts, divergent = PRINTED_COUNTERS[label]
+        lines.append([label, *(f"{printed:,} / {here[name]:,.0f}" if name in here else f"{printed:,} / not counted"
+                               for name, printed in (("bank conflicts", conflicts), ("divergent branches", divergent))),
+                      *(f"{here[name]:,.0f}" if name in here else "" for name in ("loads", "stores", "load sectors", "store sectors", "shared wavefronts"))])
+    return table(["2^20 keys", "bank conflicts: printed / here", "divergent branches: printed / here", "loads", "stores", "sectors loaded", "sectors stored", "shared wavefronts"], lines)
+
+
+def capannini_counted_by():
+    found = report("capannini-counters")
+    if not found:
+        return ["Not counted yet."]
+    return [f"Counted on: {found['gpu']}, commit {found['commit']}; means of {found['arrays']} arrays of different keys."]
+
+
+def steps_of(method, n):
+    """Steps of one key by the algorithm: comparisons of the network and of quicksort, splits by one bit of radix sort."""
+    log_n = math.log2(n)
+    return {"sortie bitonic": n / 2 * log_n * (log_n + 1) / 2, "quicksort": n * log_n, "tiled radix": 32 * n}[method]
+
+
+def capannini_work():
+    lines = []
+    for method, label in CAPANNINI.items():
+        formula = {"sortie bitonic": "n/2 * log n (log n + 1) / 2", "quicksort": "n log n", "tiled radix": "32 n"}[method]
+        for e in reversed(COUNTED_EXPONENTS):
+            here = counters_of(e, method)
+            steps = steps_of(method, 2 ** e)
+            if "thread instructions" in here:
+                lines.append([f"{label}, 2^{e}", formula, f"{steps:,.0f}", f"{here['thread instructions']:,.0f}", f"{here['thread instructions'] / steps:.2f}",
+                              f"{here['warp instructions']:,.0f}", f"{here['thread instructions'] / here['warp instructions']:.1f}"])
+    return table(["sort, keys", "steps", "by the formula", "instructions of threads", "a step", "instructions of warps", "threads an instruction"], lines) if lines else ["Not counted yet."]
+
+
+def capannini_deviations():
+    lines = []
+    for case, rows in rows_of("capannini-deviations").items():
+        name = case.split(", ")[1] if ", " in case else "uniform"
+        cells = []
+        for method in CAPANNINI:
+            times = [1e3 * t for t in rows[method]["seconds"]]
+            cells.append(f"{number(statistics.mean(times))} ± {number(statistics.pstdev(times), 2)}")
+        lines.append([name, *cells])
+    return table(["2^24 keys", *(f"{label}, ms" for label in CAPANNINI.values())], lines) if lines else ["Not measured yet."]
 
 
 def capannini_formulas():
@@ -625,7 +706,8 @@ PARTS = {
     "hou-suffix-arrays": hou_suffix_arrays,
     "tanasic-claims": tanasic_claims, "tanasic-links": tanasic_links, "tanasic-times": tanasic_times, "tanasic-host": tanasic_host,
     "ilic-claims": ilic_claims, "ilic-table": ilic_table,
-    "capannini-claims": capannini_claims, "capannini-table": capannini_table, "capannini-counters": capannini_counters, "capannini-distributions": capannini_distributions,
+    "capannini-claims": capannini_claims, "capannini-table": capannini_table, "capannini-counters": capannini_counters, "capannini-counted-by": capannini_counted_by, "capannini-work": capannini_work,
+    "capannini-deviations": capannini_deviations, "capannini-distributions": capannini_distributions,
     "garland-claims": garland_claims, "garland-table": garland_table, "cusp-table": cusp_table, "cusp-claims": cusp_claims,
     **{f"{page}-source": (lambda names=tuple(runs): measured_by(names)) for page, runs in RUNS.items()},
     "capannini-2011-source": lambda: measured_by(["capannini-distributions", "garland-classics"]),
@@ -655,25 +737,54 @@ def page_with_parts(path):
     return re.sub(r"<!-- (\S+) -->.*?<!-- end -->", replace, path.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
-def count_by_ncu(bench):
-    """Bank conflicts and divergent branches of Table 1, from Nsight Compute: of one sort, the mean of two."""
-    known = subprocess.run(["ncu", "--query-metrics"], stdout=subprocess.PIPE, text=True, check=False).stdout
-    metrics = [m for m in COUNTERS if re.search(rf"^{m}\s", known, re.MULTILINE)]
-    counts = {}
-    for e in (20,):
-        arguments = f"bench sort --classics --from {2 ** e} --items {2 ** e} --repeat 1 --algorithm 'sortie bitonic' quicksort 'tiled radix'"
-        kernels = r"regex:Memory<(\(bool\))?0>|network_pass|merge::sort_tiles"
-        done = subprocess.run(["ncu", "--csv", "--kernel-name-base", "demangled", "--kernel-name", kernels, "--metrics", ",".join(f"{m}.sum" for m in metrics), bench, *shlex.split(arguments)],
-                              stdout=subprocess.PIPE, text=True, check=False)
-        lines = [line for line in done.stdout.splitlines() if line.startswith('"')]
-        for row in csv.DictReader(lines):
-            kernel, metric = row["Kernel Name"], row["Metric Name"].removesuffix(".sum")
-            method = "bitonic"
-            if "Memory<" in kernel:
-                method = "quicksort" if re.search(r"::(split|fill|sort)_kernel", kernel) else "radix"
-            of = counts.setdefault(f"2^{e}", {}).setdefault(method, dict.fromkeys(COUNTERS, 0))
-            of[metric] += float(row["Metric Value"].replace(",", "")) / 2
-    return counts
+def count_sorts(bench, method, exponent, names, arrays, seconds):
+    """{counter: mean of a sort} by Nsight Compute over so many arrays; {} where that fails or takes longer than `seconds`."""
+    # The row sorts once untimed and `repeat` times timed, each time other keys.
+    arguments = ["bench", "sort", "--classics", "--from", str(2 ** exponent), "--items", str(2 ** exponent), "--repeat", str(arrays - 1), "--algorithm", method]
+    command = ["timeout", "-k", "1", f"{seconds:.0f}", "ncu", "--csv", "--kernel-name-base", "demangled", "--kernel-name", "regex:" + COUNTED_KERNELS[method], "--cache-control", "none",
+               "--clock-control", "none", "--metrics", ",".join(COUNTERS[n] + ".sum" for n in names), bench, *arguments]
+    begin = time.monotonic()
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    sums = {}
+    kernels = 0
+    by_metric = {metric + ".sum": name for name, metric in COUNTERS.items()}
+    for row in csv.DictReader(line for line in done.stdout.splitlines() if line.startswith('"')):
+        if name := by_metric.get(row["Metric Name"]):
+            kernels += name == names[0]
+            sums[name] = sums.get(name, 0) + float(row["Metric Value"].replace(",", ""))
+    print(f"pages.py: {method}, 2^{exponent}, {arrays} arrays: {kernels} kernels in {time.monotonic() - begin:.1f} s, exit code {done.returncode}", file=sys.stderr)
+    if done.returncode in (124, 137) or not sums:
+        print("\n".join(line for line in done.stdout.splitlines() if line.startswith("==")), file=sys.stderr)
+        return {}
+    return {name: total / arrays for name, total in sums.items()}
+
+
+def count_by_ncu(bench, arrays=20, seconds=100):
+    """Counters of Table 1: the mean of an array. Fewer arrays where the time is too short for all."""
+    end = time.monotonic() + seconds
+    found = {"gpu": next(iter(gpu_names()), ""), "commit": "", "arrays": arrays, "counts": {}}
+    known = subprocess.run(["ncu", "--query-metrics"], stdout=subprocess.PIPE, text=True, check=False).stdout.split()
+    counters = [n for n in COUNTERS if n not in PATCHED and COUNTERS[n] in known]
+    for exponent in COUNTED_EXPONENTS:
+        of_size = found["counts"].setdefault(f"2^{exponent}", {})
+        for method in COUNTED_KERNELS:
+            for names in (counters, list(PATCHED)) if exponent == COUNTED_EXPONENTS[0] else (counters,):
+                for number_of_arrays in (arrays, 2):
+                    left = end - time.monotonic()
+                    if left < 1:
+                        continue
+                    if counts := count_sorts(bench, method, exponent, names, number_of_arrays, min(left, seconds / 3)):
+                        of_size.setdefault(method, {}).update(counts)
+                        found["arrays"] = min(found["arrays"], number_of_arrays)
+                        break
+    return found
+
+
+def gpu_names():
+    if not shutil.which("nvidia-smi"):
+        return []
+    command = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout.splitlines()
 
 
 def measure(bench, pages):
@@ -682,7 +793,8 @@ def measure(bench, pages):
         if page == "capannini-2011" and shutil.which("ncu"):
             with lzma.open(RESULTS / "capannini-counters.json.xz", "wt", encoding="utf-8") as file:
                 json.dump(count_by_ncu(bench), file)
-        for name, arguments in RUNS[page].items():
+        runs = RUNS[page] | (ON_TWO_GPUS.get(page, {}) if len(gpu_names()) > 1 else {})
+        for name, arguments in runs.items():
             done = subprocess.run([bench, *shlex.split(arguments), "--json", "-"], stdout=subprocess.PIPE, check=False)
             if done.returncode not in (0, 1) or not done.stdout:
                 print(f"pages.py: {name}: no report, exit code {done.returncode}", file=sys.stderr)
