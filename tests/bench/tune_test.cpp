@@ -142,7 +142,8 @@ TEST(Tune, WritesThePapersFigures) {
 TEST(Tune, ChoosesTheFastestBinsOfThePaper) {
   PaperFigures figures;
   figures.items = 1000000000;
-  const auto add = [&](PaperBinding binding, int block_threads, double seconds, bool agrees = true) {
+  const auto add = [&](PaperBinding binding, int block_threads, double seconds,
+                       bool agrees = true) {
     PaperTime time;
     time.binding = binding;
     time.block_threads = block_threads;
@@ -156,7 +157,7 @@ TEST(Tune, ChoosesTheFastestBinsOfThePaper) {
   add({Kernel::reg_sort, 1, 1, false}, 128, 0.1);  // segments of one item need no bin
   add({Kernel::reg_sort, 16, 16, true}, 128, 0.5);
   add({Kernel::reg_sort, 32, 8, false}, 128, 0.4);
-  add({Kernel::reg_sort, 32, 8, true}, 512, 0.1);         // not the block size of the bins
+  add({Kernel::reg_sort, 32, 8, true}, 512, 0.1);          // not the block size of the bins
   add({Kernel::smem_merge, 64, 4, true}, 64, 0.2, false);  // wrong
   add({Kernel::smem_merge, 256, 8, true}, 256, 2);
   add({Kernel::smem_merge, 512, 4, true}, 512, 1);
@@ -167,9 +168,10 @@ TEST(Tune, ChoosesTheFastestBinsOfThePaper) {
   EXPECT_EQ(bins[0].binding.threads, 32);
   EXPECT_EQ(bins[1].length, 2048u);
   EXPECT_EQ(bins[1].binding.threads, 512);
-  EXPECT_THAT(paper_table(figures),
-              HasSubstr("    Bin{Bin::Kind::registers, 256, 32, 8, false},  // 2.5 Gpairs/s\n"
-                        "    Bin{Bin::Kind::shared_memory, 2048, 512, 4, true},  // 1.0 Gpairs/s\n};\n"));
+  EXPECT_THAT(
+      paper_table(figures),
+      HasSubstr("    Bin{Bin::Kind::registers, 256, 32, 8, false},  // 2.5 Gpairs/s\n"
+                "    Bin{Bin::Kind::shared_memory, 2048, 512, 4, true},  // 1.0 Gpairs/s\n};\n"));
 }
 
 TEST(Tune, NeedsCuda) {

@@ -78,7 +78,8 @@ std::string figure_table(std::span<const PaperTime> times, std::uint64_t items,
 
 // A line for each length, a column for each division.
 std::string chunks_table(std::span<const PaperTime> times, std::uint64_t items) {
-  std::string text = fmt::format("{:>6} {:>8} {:>8} {:>8}\n", "length", "binding", "full", "uneven");
+  std::string text =
+      fmt::format("{:>6} {:>8} {:>8} {:>8}\n", "length", "binding", "full", "uneven");
   std::map<std::tuple<int, int, std::uint64_t>, std::array<std::string, 2>> lines;
   for (const PaperTime& time : times)
     lines[{time.binding.threads, time.binding.items, time.length}][time.binding.uneven ? 1 : 0] =
@@ -95,11 +96,10 @@ std::string bins_header(const PaperFigures& figures) {
   std::string text = "inline constexpr std::array bins{\n";
   for (const PaperTime& time : figures.bins()) {
     const PaperBinding& binding = time.binding;
-    text += fmt::format("    Bin{{Bin::Kind::{}, {}, {}, {}, {}}},  // {:.1f} Gpairs/s\n",
-                        binding.kernel == PaperBinding::Kernel::reg_sort ? "registers"
-                                                                         : "shared_memory",
-                        time.length, binding.threads, binding.items, binding.striped,
-                        time.rate(figures.items));
+    text += fmt::format(
+        "    Bin{{Bin::Kind::{}, {}, {}, {}, {}}},  // {:.1f} Gpairs/s\n",
+        binding.kernel == PaperBinding::Kernel::reg_sort ? "registers" : "shared_memory",
+        time.length, binding.threads, binding.items, binding.striped, time.rate(figures.items));
   }
   return text + "};\n";
 }

@@ -22,7 +22,7 @@ struct PaperBinding {
   int threads = 0;       ///< threads per segment
   int items = 0;         ///< items per thread ("ppt" in the paper)
   bool striped = false;  ///< neighbouring threads write neighbouring items ("strd", else "orig")
-  bool uneven = false;   ///< the first warps have chunks of m items a thread, the last ones of m - 1
+  bool uneven = false;  ///< the first warps have chunks of m items a thread, the last ones of m - 1
 
   [[nodiscard]] constexpr std::uint64_t length() const {
     return static_cast<std::uint64_t>(threads) * static_cast<std::uint64_t>(items);
