@@ -32,6 +32,7 @@ from performance import Picture, geometric_mean, number, table  # noqa: E402
 
 LENGTHS = " ".join(f"--case 'length {2 ** e}'" for e in range(15))
 SORTS = "uniform normal zipf:0.5 zipf:1.5 sorted nearly reverse equal entropy:8 entropy:10 entropy:26"
+HOST_SORTS = "uniform zipf:1.5 sorted reverse equal"
 WEBS = "gen:web:1M:3154K:71M:500:40:0.85 gen:web:916428:5105K:60300K:32:200:0.8 gen:er:1M:4"
 DEVIATIONS = "uniform normal:0.3 normal:0.1 normal:0.01 normal:0.001 normal:0.0001 normal:0.00001 zipf:0.5 zipf:1 zipf:2 equal"
 OTHERS = "normal zipf sorted reverse nearly entropy high-bits few equal shared-digit"
@@ -43,6 +44,8 @@ RUNS = {
         "hou-kernels": "bench tune --paper --items 32M --repeat 3",
         "hou-lengths": f"bench segsort --policy tuned --policy ics17 --items 128M --repeat 3 {LENGTHS}",
         "hou-grid": "bench segsort --grid --policy ics17 --items 8M",
+        "hou-rounds": "bench suffix-array gen:dna:16M gen:repeats:16M --algorithm prefix-doubling --rounds 8 --repeat 1",
+        "hou-products": f"bench spgemm {WEBS} gen:rmat:15:8 gen:banded:200K:4 --algorithm essc --check-by row-wise --repeat 1",
         "hou-suffix-arrays": "bench suffix-array gen:dna:16M gen:dna:64M gen:dna:128M gen:repeats:16M gen:repeats:64M "
                              "gen:fibonacci:16M --algorithm prefix-doubling dc3 pdss --repeat 3",
     },
@@ -50,9 +53,13 @@ RUNS = {
         "tanasic-links": "bench links --gpus 2 --repeat 5",
         **{f"tanasic-f32-{e}": f"bench sort --type f32 --items {2 ** e} --gpus 1 2 4 {TANASIC}" for e in EXPONENTS},
         "tanasic-f64-28": f"bench sort --type f64 --items {2 ** 28} --gpus 1 2 4 {TANASIC}",
+        "tanasic-staged-28": f"bench sort --type f32 --items {2 ** 28} --gpus 2 4 --transport staged {TANASIC}",
         "tanasic-host-28": f"bench sort --type f32 --items {2 ** 28} --gpus 4 --host-to-host {TANASIC}",
     },
-    "ilic-2022": {"ilic-cases": f"bench sort --items 1G --gpus 2 --algorithm rmg tanasic --case {SORTS} --repeat 3 --without-cub"},
+    "ilic-2022": {
+        "ilic-cases": f"bench sort --items 1G --gpus 2 --algorithm rmg tanasic --case {SORTS} --repeat 3 --without-cub",
+        "ilic-host": f"bench sort --items 1G --gpus 1 2 --host-to-host --algorithm rmg tanasic --case {HOST_SORTS} --repeat 3 --without-cub",
+    },
     "capannini-2011": {
         "capannini-distributions": "bench sort --classics --from 1M --items 64M --repeat 20 --case uniform normal zipf equal "
                                    "--algorithm 'sortie bitonic' quicksort 'tiled radix'",
@@ -72,11 +79,12 @@ ON_TWO_GPUS = {
         "tanasic-links-x2": "bench links --gpus 2 --repeat 5",
         **{f"tanasic-f32-{e}-x2": f"bench sort --type f32 --items {2 ** e} --gpus 1 2 {TANASIC}" for e in EXPONENTS},
         "tanasic-f64-28-x2": f"bench sort --type f64 --items {2 ** 28} --gpus 1 2 {TANASIC}",
+        "tanasic-staged-28-x2": f"bench sort --type f32 --items {2 ** 28} --gpus 2 --transport staged {TANASIC}",
         "tanasic-host-28-x2": f"bench sort --type f32 --items {2 ** 28} --gpus 2 --host-to-host {TANASIC}",
     },
     "ilic-2022": {
         "ilic-cases-x2": f"bench sort --items 1G --gpus 2 --algorithm rmg tanasic --case {SORTS} --repeat 3",
-        "ilic-host-x2": "bench sort --items 1G --gpus 1 2 --host-to-host --algorithm rmg tanasic --case uniform zipf:1.5 sorted reverse equal --repeat 3",
+        "ilic-host-x2": f"bench sort --items 1G --gpus 1 2 --host-to-host --algorithm rmg tanasic --case {HOST_SORTS} --repeat 3",
     },
 }
 # Reports of earlier runs, in the other folders of docs/results.
@@ -218,6 +226,62 @@ def hou_bindings(kernel):
     return table(["segment", "fastest, threads:pairs", "10^9 pairs/s", "slowest", "10^9 pairs/s", "ratio", "bin of `ics17`", "its rate / fastest"], lines)
 
 
+def hou_chunks():
+    """Rates of the shared-memory bins with full and with uneven chunks."""
+    times = right(report("hou-kernels")["tune"]["paper"].get("chunks", []))
+    lines = []
+    for length, threads, items in sorted({(t["length"], t["threads"], t["items"]) for t in times}):
+        rates = {t["chunks"]: t["rate"] for t in times if (t["length"], t["threads"], t["items"]) == (length, threads, items)}
+        if len(rates) == 2:
+            lines.append([str(length), f"{threads}:{items}", number(rates["full"]), number(rates["uneven"]), f"{rates['uneven'] / rates['full']:.2f}"])
+    return table(["segment", "bin, threads:pairs", "full chunks, 10^9 pairs/s", "(m, m')", "gain"], lines) if lines else ["Not measured yet."]
+
+
+def hou_bins():
+    """The bins that bench tune --paper would choose."""
+    chosen = report("hou-kernels")["tune"]["paper"].get("bins", [])
+    lines = []
+    for t in chosen:
+        ours = BINS.get(t["length"])
+        own = [o["rate"] for kernel in ("reg_sort", "smem_merge") for o in right(report("hou-kernels")["tune"]["paper"][kernel])
+               if (o["threads"], o["items"]) == ours and o["length"] == t["length"] and (kernel == "smem_merge" or o["block_threads"] == 128)]
+        lines.append([str(t["length"]), f"{t['threads']}:{t['items']}", t["write"], number(t["rate"]), f"{ours[0]}:{ours[1]}" if ours else "", f"{max(own) / t['rate']:.2f}" if own else ""])
+    return table(["bin", "fastest, threads:pairs", "writes", "10^9 pairs/s", "`ics17`", "its rate / fastest"], lines) if lines else ["Not measured yet."]
+
+
+def hou_moderngpu():
+    points = [p for p in report("hou-grid")["grid"]["points"] if p["agrees"] and not p["failure"] and p.get("moderngpu_seconds", 0) > 0]
+    if not points:
+        return ["Not measured yet."]
+    lines = []
+    for label, chosen in [("all", points)] + [(f"longest {low + 1} to {high}", [p for p in points if low < p["longest"] <= high]) for low, high in ((0, 250), (250, 500), (500, 1000), (1000, 2000))]:
+        line = [label, str(len(chosen))]
+        for peer in ("cub_seconds", "radix_seconds", "moderngpu_seconds"):
+            ratios = [p[peer] / p["sortie_seconds"] for p in chosen]
+            line.append(f"{min(ratios):.2f} / {geometric_mean(ratios):.2f} / {max(ratios):.2f}")
+        lines.append(line)
+    return table(["points", "number", "CUB: least / mean / greatest", "cusort-seg", "moderngpu"], lines)
+
+
+def size_shares(sizes):
+    """[(least size of the class, share of the segments)]"""
+    whole = sum(sizes.values())
+    return [(int(name.split("-")[0]), 100 * n / whole) for name, n in sizes.items()]
+
+
+def hou_fig2():
+    """Shares of the segments by length: in the second round of prefix doubling, and of the rows of products."""
+    series = {}
+    for row in report("hou-rounds")["rows"]:
+        if row.get("rounds"):
+            series[row["case"].split(":")[1] + ", round 1"] = size_shares(row["rounds"][0]["groups_of_size"])
+    for case, rows in rows_of("hou-products").items():
+        sizes = next(iter(rows.values())).get("rows_by_products")
+        if sizes:
+            series[case.removeprefix("gen:").split(":0")[0][:22]] = size_shares(sizes)
+    return chart("Fig. 2: segments by their length", "items, classes of powers of two", "percent of the segments", series)
+
+
 def hou_lengths():
     points = {}
     for case, rows in rows_of("hou-lengths").items():
@@ -235,7 +299,7 @@ def grid():
 
 
 def grid_speedups(peer):
-    return [p[peer] / p["sortie_seconds"] for p in grid() if p[peer] > 0]
+    return [p[peer] / p["sortie_seconds"] for p in grid() if p.get(peer, 0) > 0]
 
 
 def hou_grid_table():
@@ -302,6 +366,8 @@ def hou_claims():
         ("longer segments: mean times CUB's segmented sort", "3.7 K80, 3.2 Titan X", f"{mean(cub, rest):.1f}", mean(cub, rest) > 1.5),
         ("power laws (Fig. 12), CUB: at most", "63.3 K80, 86.1 Titan X", f"{max(grid_speedups('cub_seconds')):.1f}", max(grid_speedups('cub_seconds')) > 10),
         ("power laws, CUB: at least", "1.9", f"{min(grid_speedups('cub_seconds')):.2f}", min(grid_speedups('cub_seconds')) >= 1),
+        *([("power laws, moderngpu: at least, at most", "", f"{min(grid_speedups('moderngpu_seconds')):.2f}, {max(grid_speedups('moderngpu_seconds')):.1f}", min(grid_speedups("moderngpu_seconds")) >= 1)]
+          if grid_speedups("moderngpu_seconds") else []),
         ("power laws, cusort-seg: at most", "12.5 K80, 16.5 Titan X", f"{max(grid_speedups('radix_seconds')):.1f}", max(grid_speedups('radix_seconds')) > 5),
         ("binning takes a small share of the time", "5.9 % K80, 3.4 % Titan X", f"{100 * statistics.mean(binning):.1f} %", statistics.mean(binning) < 0.1),
         ("prefix doubling over segmented sort beats DC3 on DNA (Fig. 13)", "up to 2.2 K80, 2.6 Titan X", f"{min(sa_ratio):.1f} to {max(sa_ratio):.1f}", min(sa_ratio) > 1),
@@ -373,6 +439,33 @@ def tanasic_links():
     return table(["copies", "direct, GB/s", "staged, GB/s"], lines)
 
 
+def tanasic_peers():
+    """Pivots, swaps and merges with peer access and through the host."""
+    lines = []
+    for label, names in (("one GPU", ("tanasic-f32-28", "tanasic-staged-28")), ("two GPUs", ("tanasic-f32-28-x2", "tanasic-staged-28-x2"))):
+        for devices in (2, 4):
+            rows = [tanasic_row(name, devices) for name in names]
+            if not all(rows):
+                continue
+            sums = [{step: sum(s for n, s in row["phase_seconds"].items() if n.endswith(": " + step)) for step in ("pivot", "swap", "merge")} for row in rows]
+            lines.append([f"{label}, {devices} devices", *(f"{number(1e3 * sums[0][step])} / {number(1e3 * sums[1][step])}" for step in ("pivot", "swap", "merge")),
+                          " / ".join(number(milliseconds(row)) for row in rows)])
+    return table(["2^28 f32, peer access / through the host", "pivots, ms", "swaps, ms", "merges, ms", "sort, ms"], lines) if lines else ["Not measured yet."]
+
+
+def tanasic_two_gpus():
+    lines = []
+    for name in [f"tanasic-f32-{e}-x2" for e in EXPONENTS] + ["tanasic-f64-28-x2"]:
+        one, two = tanasic_row(name, 1), tanasic_row(name, 2)
+        if not (one and two):
+            continue
+        parts = stage_parts(two)
+        whole = sum(parts.values())
+        lines.append([name.removeprefix("tanasic-").removesuffix("-x2"), number(milliseconds(one)), number(milliseconds(two)), f"{one['median_seconds'] / two['median_seconds']:.2f}",
+                      *(f"{100 * parts.get(part, 0) / whole:.2g} %" for part in ("single-GPU sort", "initial pivot", "initial swap", "initial merge"))])
+    return table(["records", "1 GPU, ms", "2 GPUs, ms", "1 / 2", "single-GPU sort", "pivot", "swap", "merge"], lines) if lines else ["Not measured yet."]
+
+
 def tanasic_host():
     row = tanasic_row("tanasic-host-28", 4)
     return [] if not row else table(["phase", "ms"], [[n, number(1e3 * s)] for n, s in row["phase_seconds"].items()])
@@ -434,6 +527,40 @@ def ilic_table():
                       *(number(1e3 * phases.get(p, 0)) for p in ("partition", "exchange", "local sort")),
                       number(milliseconds(rows[method["tanasic"]]))])
     return table(["keys", "`rmg`, ms", "to uniform", "printed (2 V100)", "partition", "exchange", "bucket sort", "`tanasic`, ms"], lines)
+
+
+def ilic_changes(cases, algorithm, devices):
+    """{case: (milliseconds, change to uniform)}"""
+    method = next((m for m in cases.get("uniform", {}) if m.startswith(f"{algorithm}, {devices} ")), None)
+    if method is None:
+        return {}
+    whole = cases["uniform"][method]["median_seconds"]
+    return {c: (milliseconds(rows[method]), 100 * (rows[method]["median_seconds"] / whole - 1)) for c, rows in cases.items() if method in rows}
+
+
+def ilic_two_gpus():
+    cases = rows_of("ilic-cases-x2")
+    own, other = ilic_changes(cases, "rmg", 2), ilic_changes(cases, "tanasic", 2)
+    lines = []
+    for case, (ms, change) in own.items():
+        cub = next((milliseconds(r) for m, r in cases[case].items() if m.startswith("cub radix")), None)
+        phases = next(r for m, r in cases[case].items() if m.startswith("rmg,"))["phase_seconds"]
+        lines.append([case, number(ms), f"{change:+.0f} %", ILIC.get(case, ""), *(number(1e3 * phases.get(p, 0)) for p in ("partition", "exchange", "local sort")),
+                      number(other[case][0]) if case in other else "", number(cub) if cub else ""])
+    return table(["keys", "`rmg`, ms", "to uniform", "printed (2 V100)", "partition", "exchange", "bucket sort", "`tanasic`, ms", "CUB, 1 GPU"], lines) if lines else ["Not measured yet."]
+
+
+def ilic_host():
+    lines = []
+    for label, name in (("one GPU", "ilic-host"), ("two GPUs", "ilic-host-x2")):
+        cases = rows_of(name)
+        for devices in (1, 2):
+            own, other = ilic_changes(cases, "rmg", devices), ilic_changes(cases, "tanasic", devices)
+            for case, (ms, change) in own.items():
+                phases = next(r for m, r in cases[case].items() if m.startswith(f"rmg, {devices} "))["phase_seconds"]
+                lines.append([f"{case}, {devices} on {label}", number(ms), f"{change:+.0f} %", ILIC.get(case, ""),
+                              *(number(1e3 * phases.get(p, 0)) for p in ("copy in", "partition", "exchange", "sort and copy out")), number(other[case][0]) if case in other else ""])
+    return table(["keys, devices", "`rmg`, ms", "to uniform", "printed", "copy in", "partition", "exchange", "sort and copy out", "`tanasic`, ms"], lines) if lines else ["Not measured yet."]
 
 
 def ilic_claims():
@@ -702,18 +829,20 @@ def cusp_claims():
 
 PARTS = {
     "hou-claims": hou_claims, "hou-reg-sort": lambda: hou_bindings("reg_sort"), "hou-smem-merge": lambda: hou_bindings("smem_merge"),
-    "hou-grid": hou_grid_table,
+    "hou-grid": hou_grid_table, "hou-chunks": hou_chunks, "hou-bins": hou_bins, "hou-moderngpu": hou_moderngpu,
     "hou-suffix-arrays": hou_suffix_arrays,
-    "tanasic-claims": tanasic_claims, "tanasic-links": tanasic_links, "tanasic-times": tanasic_times, "tanasic-host": tanasic_host,
-    "ilic-claims": ilic_claims, "ilic-table": ilic_table,
+    "tanasic-claims": tanasic_claims, "tanasic-links": tanasic_links, "tanasic-times": tanasic_times, "tanasic-host": tanasic_host, "tanasic-peers": tanasic_peers, "tanasic-two-gpus": tanasic_two_gpus,
+    "ilic-claims": ilic_claims, "ilic-table": ilic_table, "ilic-two-gpus": ilic_two_gpus, "ilic-host": ilic_host,
     "capannini-claims": capannini_claims, "capannini-table": capannini_table, "capannini-counters": capannini_counters, "capannini-counted-by": capannini_counted_by, "capannini-work": capannini_work,
     "capannini-deviations": capannini_deviations, "capannini-distributions": capannini_distributions,
     "garland-claims": garland_claims, "garland-table": garland_table, "cusp-table": cusp_table, "cusp-claims": cusp_claims,
     **{f"{page}-source": (lambda names=tuple(runs): measured_by(names)) for page, runs in RUNS.items()},
-    "capannini-2011-source": lambda: measured_by(["capannini-distributions", "garland-classics"]),
+    **{f"{page}-two-gpus-source": (lambda names=tuple(runs): measured_by(names)) for page, runs in ON_TWO_GPUS.items()},
+    "capannini-2011-source": lambda: measured_by(["capannini-distributions", "capannini-deviations", "garland-classics"]),
 }
 PICTURES = {
     "hou-fig11.svg": ("hou-lengths", lambda: chart("Fig. 11: segments of equal length, u32 pairs", "pairs in each segment", "10^9 pairs per second", hou_lengths())),
+    "hou-fig2.svg": ("hou-products", hou_fig2),
     "tanasic-fig9.svg": ("tanasic-f32-28", lambda: stacked("Fig. 9: parts of the time, pairs of a float and a u32", "From one more sort, which waits after each part.", tanasic_breakdown())),
     "capannini-fig5.svg": ("garland-classics", capannini_times),
     "capannini-fig6.svg": (None, capannini_formulas),
