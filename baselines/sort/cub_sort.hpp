@@ -6,12 +6,15 @@
 #include <cstddef>
 #include <cstdint>
 
-/// CUB's sorts of u32 keys, as peers of the classics. In place; two-phase like CUB's own calls.
+/// CUB's sorts, as peers of the classics, of u32 keys and of pairs in words whose upper half is the key.
+/// In place; two-phase like CUB's own calls.
 namespace sortie::baselines {
 
-cudaError_t cub_radix_in_place(void* temporary, std::size_t& bytes, std::uint32_t* keys,
-                               std::uint64_t n, cudaStream_t stream);
-cudaError_t cub_merge_in_place(void* temporary, std::size_t& bytes, std::uint32_t* keys,
-                               std::uint64_t n, cudaStream_t stream);
+template <class Item>
+cudaError_t cub_radix_in_place(void* temporary, std::size_t& bytes, Item* items, std::uint64_t n,
+                               cudaStream_t stream);
+template <class Item>
+cudaError_t cub_merge_in_place(void* temporary, std::size_t& bytes, Item* items, std::uint64_t n,
+                               cudaStream_t stream);
 
 }  // namespace sortie::baselines

@@ -69,6 +69,9 @@ RUNS = {
     "garland-survey": {
         "garland-classics": "bench sort --classics --items 256M --repeat 3",
         "garland-quadratic": f"bench sort --classics --from 16K --items 16K --repeat 3 --case {OTHERS}",
+        "garland-pairs": "bench sort --classics --values u32 --items 256M --repeat 3",
+        "garland-pairs-quadratic": f"bench sort --classics --values u32 --from 16K --items 16K --repeat 3 --case {OTHERS}",
+        "garland-pairs-distributions": f"bench sort --classics --values u32 --from 1M --items 1M --repeat 3 --case {OTHERS}",
         "garland-distributions": f"bench sort --classics --from 1M --items 1M --repeat 3 --case {OTHERS}",
     },
     "cusp": {"cusp-products": f"bench spgemm {WEBS} --algorithm cusp esc essc fused cusparse --check-by row-wise --repeat 7"},
@@ -757,32 +760,44 @@ def capannini_claims():
 
 # ---- Garland ------------------------------------------------------------------------------------
 
-def classic_points(value_of):
+def classic_points(value_of, name="garland-classics"):
     series = {}
-    for rows in rows_of("garland-classics").values():
+    for rows in rows_of(name).values():
         for method, row in rows.items():
             if (value := value_of(row)) > 0:
                 series.setdefault(method, []).append((row["items"], value))
     return series
 
 
-def garland_rates():
-    points = classic_points(lambda r: r["rate"])
+def garland_rates(name="garland-classics", what="keys"):
+    points = classic_points(lambda r: r["rate"], name)
     shown = {m: line for m, line in points.items() if m not in ("counting by offset", "sortie merge", "sortie radix")}
-    return chart("Rate of the classics, u32 keys", "keys", "10^9 keys per second", shown)
+    return chart(f"Rate of the classics, u32 {what}", what, f"10^9 {what} per second", shown)
 
 
-def garland_table():
-    cases = {"uniform": rows_of("garland-classics").get("2^20 keys", {})}
-    cases |= {c.split(", ")[1]: r for c, r in rows_of("garland-distributions").items() if c.startswith("2^20 keys, ")}
-    at = {m: "2^20 keys" for m in cases["uniform"]}
+def garland_table(infix="", what="keys"):
+    first = f"garland{infix}" if infix else "garland-classics"
+    cases = {"uniform": rows_of(first).get(f"2^20 {what}", {})}
+    cases |= {c.split(", ")[1]: r for c, r in rows_of(f"garland{infix}-distributions").items() if c.startswith(f"2^20 {what}, ")}
+    at = {m: f"2^20 {what}" for m in cases["uniform"]}
+    if not at:
+        return ["Not measured yet."]
     lines = [[m, *(number(milliseconds(rows[m])) if m in rows else "" for rows in cases.values())] for m in at]
-    small = {"uniform": rows_of("garland-classics").get("2^14 keys", {})}
-    small |= {c.split(", ")[1]: r for c, r in rows_of("garland-quadratic").items()}
+    small = {"uniform": rows_of(first).get(f"2^14 {what}", {})}
+    small |= {c.split(", ")[1]: r for c, r in rows_of(f"garland{infix}-quadratic").items()}
     for m in small["uniform"]:
         if m not in at:
-            lines.append([m + ", 2^14 keys", *(number(milliseconds(rows[m])) if m in rows else "" for rows in small.values())])
-    return table(["method, 2^20 keys, ms", *cases], lines)
+            lines.append([m + f", 2^14 {what}", *(number(milliseconds(small[c][m])) if m in small.get(c, {}) else "" for c in cases)])
+    return table([f"method, 2^20 {what}, ms", *cases], lines)
+
+
+def garland_pair_claims():
+    rows = rows_of("garland-pairs").get("2^28 pairs")
+    if not rows:
+        return []
+    ratio = lambda a, b: rows[a]["median_seconds"] / rows[b]["median_seconds"]
+    return [("the same of pairs: tiled merge / tiled radix, 2^28 pairs", "> 1", f"{ratio('tiled merge', 'tiled radix'):.2f}", ratio("tiled merge", "tiled radix") > 1),
+            ("the same of pairs: quicksort / sample sort, 2^28 pairs", "> 1", f"{ratio('quicksort', 'sample sort'):.2f}", ratio("quicksort", "sample sort") > 1)]
 
 
 def garland_claims():
@@ -796,6 +811,7 @@ def garland_claims():
         ("selection and insertion are mostly sequential: their time / odd-even transposition, 2^14 keys", "> 1",
          f"{time(small, 'selection') / time(small, 'odd-even transposition'):.1f}, {time(small, 'insertion') / time(small, 'odd-even transposition'):.1f}",
          min(time(small, "selection"), time(small, "insertion")) > time(small, "odd-even transposition")),
+        *garland_pair_claims(),
         ("sample sort partitions into many ranges and beats quicksort: quicksort / sample sort, 2^28 keys", "> 1", f"{time(top, 'quicksort') / time(top, 'sample sort'):.2f}", time(top, "quicksort") > time(top, "sample sort")),
     ])
 
@@ -835,7 +851,7 @@ PARTS = {
     "ilic-claims": ilic_claims, "ilic-table": ilic_table, "ilic-two-gpus": ilic_two_gpus, "ilic-host": ilic_host,
     "capannini-claims": capannini_claims, "capannini-table": capannini_table, "capannini-counters": capannini_counters, "capannini-counted-by": capannini_counted_by, "capannini-work": capannini_work,
     "capannini-deviations": capannini_deviations, "capannini-distributions": capannini_distributions,
-    "garland-claims": garland_claims, "garland-table": garland_table, "cusp-table": cusp_table, "cusp-claims": cusp_claims,
+    "garland-claims": garland_claims, "garland-table": garland_table, "garland-pairs-table": lambda: garland_table("-pairs", "pairs"), "cusp-table": cusp_table, "cusp-claims": cusp_claims,
     **{f"{page}-source": (lambda names=tuple(runs): measured_by(names)) for page, runs in RUNS.items()},
     **{f"{page}-two-gpus-source": (lambda names=tuple(runs): measured_by(names)) for page, runs in ON_TWO_GPUS.items()},
     "capannini-2011-source": lambda: measured_by(["capannini-distributions", "capannini-deviations", "garland-classics"]),
@@ -847,6 +863,7 @@ PICTURES = {
     "capannini-fig5.svg": ("garland-classics", capannini_times),
     "capannini-fig6.svg": (None, capannini_formulas),
     "garland-rates.svg": ("garland-classics", garland_rates),
+    "garland-pairs.svg": ("garland-pairs", lambda: garland_rates("garland-pairs", "pairs")),
 }
 
 
