@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Smem-merge of the paper's policy on the host: full and uneven chunks of every length.
+// Kernels of the papers on the host: smem-merge of full and uneven chunks of every length; the pivot
+// of two sorted arrays through mapped memory.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "papers/ics17/shared_merge.cuh"
+#include "papers/tanasic/mapped_pivot.cuh"
 
 namespace sortie::segsort::ics17 {
 namespace {
@@ -62,8 +65,9 @@ TYPED_TEST(SharedMerge, SortsEveryLength) {
       ASSERT_EQ(keys[item.payload], item.key) << "item " << i;
       ASSERT_FALSE(seen[item.payload]) << "item " << i;
       seen[item.payload] = true;
-      if (T::stable && i > 0 && tile.get(i - 1).key == item.key)
+      if (T::stable && i > 0 && tile.get(i - 1).key == item.key) {
         ASSERT_LT(tile.get(i - 1).payload, item.payload) << "item " << i;
+      }
     }
   }
 }
@@ -85,3 +89,56 @@ TEST(SharesOfABlock, DifferByOneItemAtMost) {
 
 }  // namespace
 }  // namespace sortie::segsort::ics17
+
+namespace sortie::multisort::merge {
+namespace {
+
+/// The pivot of arrays of which each is divided into chunks of so many items.
+std::uint64_t mapped_pivot(const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b,
+                           std::uint64_t chunk) {
+  MappedSearch<std::uint32_t> search{};
+  search.high = std::min(a.size(), b.size());
+  const int rounds = mapped_rounds(search.high);
+  for (int round = 0; round < rounds; ++round) {
+    for (const bool is_left : {true, false}) {
+      const std::vector<std::uint32_t>& keys = is_left ? a : b;
+      for (std::uint64_t begin = 0; begin < keys.size(); begin += chunk) {
+        const std::uint64_t n = std::min<std::uint64_t>(chunk, keys.size() - begin);
+        cuda_on_host::run_block(mapped_probes, [&] {
+          publish_probes_kernel(keys.data() + begin, begin, n, is_left, a.size(), &search);
+        });
+      }
+    }
+    cuda_on_host::run_block(mapped_probes, [&] {
+      narrow_kernel(&search, [](std::uint32_t x, std::uint32_t y) { return x < y; });
+    });
+  }
+  EXPECT_EQ(search.low, search.high);
+  return search.low;
+}
+
+TEST(MappedPivot, IsTheNumberOfItemsToExchange) {
+  std::mt19937_64 random(3);
+  const auto sorted = [&](std::size_t n, std::uint32_t keys, std::uint32_t shift) {
+    std::vector<std::uint32_t> drawn(n);
+    for (std::uint32_t& key : drawn) key = shift + static_cast<std::uint32_t>(random() % keys);
+    std::sort(drawn.begin(), drawn.end());
+    return drawn;
+  };
+  for (const std::size_t n : {0, 1, 2, 255, 256, 257, 1000, 70'000}) {
+    for (const std::uint32_t keys : {1U, 5U, 1'000'000U}) {
+      // All, none and some of the items are in the wrong array.
+      for (const auto& [of_a, of_b] :
+           {std::pair(0U, 500'000U), {500'000U, 0U}, {2'000'000U, 0U}, {0U, 0U}}) {
+        const std::vector<std::uint32_t> a = sorted(n, keys, of_a);
+        const std::vector<std::uint32_t> b = sorted(n + n / 3, keys, of_b);
+        std::uint64_t expected = 0;
+        while (expected < n && b[expected] < a[n - 1 - expected]) ++expected;
+        EXPECT_EQ(mapped_pivot(a, b, n / 3 + 1), expected) << n << ", " << keys << ", " << of_a;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sortie::multisort::merge
