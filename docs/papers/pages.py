@@ -58,6 +58,7 @@ RUNS = {
     },
     "ilic-2022": {
         "ilic-cases": f"bench sort --items 1G --gpus 2 --algorithm rmg tanasic --case {SORTS} --repeat 3 --without-cub",
+        "ilic-bits": "bench sort --classics --from 1G --items 1G --repeat 5 --algorithm 'cub radix' " + " ".join(f"'cub radix, {b} bits'" for b in range(4, 32, 4)),
         "ilic-host": f"bench sort --items 1G --gpus 1 2 --host-to-host --algorithm rmg tanasic --case {HOST_SORTS} --repeat 3 --without-cub",
     },
     "capannini-2011": {
@@ -566,6 +567,14 @@ def ilic_host():
     return table(["keys, devices", "`rmg`, ms", "to uniform", "printed", "copy in", "partition", "exchange", "sort and copy out", "`tanasic`, ms"], lines) if lines else ["Not measured yet."]
 
 
+def ilic_bits():
+    rows = rows_of("ilic-bits").get("2^30 keys", {})
+    if "cub radix" not in rows:
+        return ["Not measured yet."]
+    times = {int(m.split(", ")[1].split()[0]) if ", " in m else 32: milliseconds(r) for m, r in rows.items()}
+    return table(["bits", *(str(b) for b in sorted(times))], [["ms", *(number(times[b]) for b in sorted(times))], ["to 32 bits", *(f"{times[b] / times[32]:.2f}" for b in sorted(times))]])
+
+
 def ilic_claims():
     cases = rows_of("ilic-cases")
     if "uniform" not in cases:
@@ -848,7 +857,7 @@ PARTS = {
     "hou-grid": hou_grid_table, "hou-chunks": hou_chunks, "hou-bins": hou_bins, "hou-moderngpu": hou_moderngpu,
     "hou-suffix-arrays": hou_suffix_arrays,
     "tanasic-claims": tanasic_claims, "tanasic-links": tanasic_links, "tanasic-times": tanasic_times, "tanasic-host": tanasic_host, "tanasic-peers": tanasic_peers, "tanasic-two-gpus": tanasic_two_gpus,
-    "ilic-claims": ilic_claims, "ilic-table": ilic_table, "ilic-two-gpus": ilic_two_gpus, "ilic-host": ilic_host,
+    "ilic-claims": ilic_claims, "ilic-table": ilic_table, "ilic-two-gpus": ilic_two_gpus, "ilic-host": ilic_host, "ilic-bits": ilic_bits,
     "capannini-claims": capannini_claims, "capannini-table": capannini_table, "capannini-counters": capannini_counters, "capannini-counted-by": capannini_counted_by, "capannini-work": capannini_work,
     "capannini-deviations": capannini_deviations, "capannini-distributions": capannini_distributions,
     "garland-claims": garland_claims, "garland-table": garland_table, "garland-pairs-table": lambda: garland_table("-pairs", "pairs"), "cusp-table": cusp_table, "cusp-claims": cusp_claims,

@@ -99,8 +99,9 @@ Row make_row(const ClassicsWork& work, std::string method) {
 /// Sorts once untimed and `repetitions` times timed, each time with new keys. Every result is
 /// checked. Times are measured by events on the stream.
 /// \param packed  whether it sorts pairs as words, which are written before and read after it
+/// \param finish  ends what `sort` has begun, untimed
 Row time_sort(ClassicsWork& work, std::string method, int repetitions, bool packed,
-              const std::function<void()>& sort) {
+              const std::function<void()>& sort, const std::function<void()>& finish = {}) {
   Row row = make_row(work, std::move(method));
   try {
     EventPair timer;
@@ -108,6 +109,7 @@ Row time_sort(ClassicsWork& work, std::string method, int repetitions, bool pack
       work.renew(round);
       if (packed) work.pack();
       const double seconds = timer.time(work.stream(), sort);
+      if (finish) finish();
       if (packed) work.unpack();
       if (round > 0) row.seconds.push_back(seconds);
       row.fault = work.fault();
@@ -187,6 +189,24 @@ Row cub_row(ClassicsWork& work, const char* method, const Sort& sort, int repeti
   return row;
 }
 
+/// CUB's radix sort by the lowest bits of the keys alone, for Fig. 8 of Ilic (RMG Sort, 2022). A stable
+/// sort by the other bits follows, so that keys are in order only if the first sort was right.
+Row cub_bits_row(ClassicsWork& work, int bits, int repetitions) {
+  std::size_t bytes = 0;
+  check_cuda(baselines::cub_radix_in_place<std::uint32_t>(nullptr, bytes, nullptr, work.size(),
+                                                          work.stream()));
+  DeviceBuffer<std::byte> temporary(bytes, work.stream());
+  const auto sort = [&](int begin_bit, int end_bit) {
+    check_cuda(baselines::cub_radix_in_place(temporary.data(), bytes, work.keys(), work.size(),
+                                             work.stream(), begin_bit, end_bit));
+  };
+  Row row = time_sort(
+      work, fmt::format("cub radix, {} bits", bits), repetitions, false, [&] { sort(0, bits); },
+      [&] { sort(bits, 32); });
+  row.baseline = true;
+  return row;
+}
+
 std::string own_method(SortAlgorithm algorithm) {
   return fmt::format("sortie {}", name(algorithm));
 }
@@ -245,6 +265,11 @@ std::vector<Row> time_classics_on_cuda(const Context& context,
             return baselines::cub_radix_in_place(temporary, bytes, items, count, stream);
           },
           options.repetitions));
+    // Only if they are named.
+    for (const int bits : {4, 8, 12, 16, 20, 24, 28})
+      if (!options.methods.empty() && !options.are_pairs &&
+          wanted(fmt::format("cub radix, {} bits", bits)))
+        rows.push_back(cub_bits_row(work, bits, options.repetitions));
     for (const SortAlgorithm algorithm :
          {papers::bitonic, SortAlgorithm::merge, SortAlgorithm::radix})
       if (wanted(own_method(algorithm)))

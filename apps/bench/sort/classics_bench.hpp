@@ -33,7 +33,8 @@ struct ClassicsOptions {
 /// take too long. Every result is checked on the GPU: order, and a checksum of the items. Pairs are words
 /// with the key in the upper half for all but Sortie's sorts, which take two arrays. Memory
 /// transactions of the classics are counted for uniform keys up to 2^24; those of the bitonic network
-/// at any length, since they depend only on the length.
+/// at any length, since they depend only on the length. Where options.methods names "cub radix, B bits" (B: 4,
+/// 8, ..., 28), CUB sorts keys by so many low bits alone.
 /// \throws Error (usage) fewer than 2^10 items, an unknown case; (unavailable) the host backend, no CUDA
 std::vector<Row> time_classics(const Context& context, const ClassicsOptions& options,
                                const RowSink& sink);
