@@ -273,7 +273,17 @@ def size_shares(sizes):
     return [(int(name.split("-")[0]), 100 * n / whole) for name, n in sizes.items()]
 
 
-def hou_fig2():
+def hou_short_shares():
+    """Percent of all segments of Fig. 2 below 32 and 512 items, and whether most are short; None without a report."""
+    if not report("hou-rounds") or not report("hou-products"):
+        return None
+    series = fig2_series()
+    below = lambda limit: [sum(share for least, share in line if least < limit) for line in series.values()]
+    span = lambda values: f"{min(values):.0f} to {max(values):.0f} %"
+    return f"{span(below(32))}, {span(below(512))}", min(below(512)) > 50
+
+
+def fig2_series():
     """Shares of the segments by length: in the second round of prefix doubling, and of the rows of products."""
     series = {}
     for row in report("hou-rounds")["rows"]:
@@ -283,6 +293,11 @@ def hou_fig2():
         sizes = next(iter(rows.values())).get("rows_by_products")
         if sizes:
             series[case.removeprefix("gen:").split(":0")[0][:22]] = size_shares(sizes)
+    return series
+
+
+def hou_fig2():
+    series = fig2_series()
     return chart("Fig. 2: segments by their length", "items, classes of powers of two", "percent of the segments", series)
 
 
@@ -354,6 +369,10 @@ def hou_claims():
     blocks = {b: geometric_mean(t["rate"] for t in times if t["block_threads"] == b) for b in (64, 128, 256, 512)}
     best_1024 = max(smem[1024], key=smem[1024].get)
     binning = [p["binning_seconds"] / p["sortie_seconds"] for p in grid()]
+    chunks = right(report("hou-kernels")["tune"]["paper"].get("chunks", []))
+    gains = [t["rate"] / next(o["rate"] for o in chunks if o["chunks"] == "full" and all(o[k] == t[k] for k in ("length", "threads", "items")))
+             for t in chunks if t["chunks"] == "uneven"]
+    shares = hou_short_shares()
     sa = suffix_array_rates()
     sa_ratio = [r["pdss"] / r["dc3"] for c, r in sa.items() if "dna" in c]
     return claims([
@@ -364,6 +383,8 @@ def hou_claims():
          gain(lambda i: i >= 8) > 1.05),
         ("blocks of 128 or 256 threads are best", "128, 256", f"{max(blocks, key=blocks.get)}", max(blocks, key=blocks.get) in (128, 256)),
         ("segments of 1024 merge best with 8 warps, 4 pairs a thread (Fig. 10)", "8 x 4", f"{best_1024[0] // 32} x {best_1024[1]}", best_1024 == (256, 4)),
+        *([("chunks of m and m' in segments that do not fill their bin (section 3.3): gain, least to greatest", "", f"{min(gains):.2f} to {max(gains):.2f}", geometric_mean(gains) > 1)] if gains else []),
+        *([("segments are short in both applications (Fig. 2): of fewer than 32, 512 items", "", shares[0], shares[1])] if shares else []),
         ("short segments (Fig. 11): mean times cusort-seg (radix by segment and key)", "13.4 K80, 15.5 Titan X", f"{mean(radix, short):.1f}", mean(radix, short) > 5),
         ("short segments: mean times CUB's segmented sort", "211 K80, 30.4 Titan X", f"{mean(cub, short):.1f}", mean(cub, short) > 3),
         ("longer segments: mean times cusort-seg", "5.6 K80, 10.0 Titan X", f"{mean(radix, rest):.1f}", mean(radix, rest) > 2),
@@ -495,6 +516,18 @@ def tanasic_claims():
                   ("four devices: the swap dominates the global stage", "80 %", f"{100 * parts['global swap'] / (parts['global swap'] + parts['global merge'] + parts['global pivot']):.0f} %",
                    parts["global swap"] > parts["global merge"]),
                   ("64-bit keys: rate over that of 32-bit keys", "79 to 85 %", f"{100 * ratio:.0f} %", 0.6 < ratio < 0.95)]
+    for label, names in (("one GPU", ("tanasic-staged-28",)), ("two GPUs", ("tanasic-staged-28-x2",))):
+        if row := tanasic_row(names[0], 2):
+            parts = stage_parts(row)
+            share = parts["initial pivot"] / sum(parts.values())
+            lines.append((f"two devices on {label} without peer access (Fig. 5): the pivot is insignificant", "", f"{100 * share:.2f} %", share < 0.02))
+    for records in ("f32-28", "f64-28"):
+        one, two = tanasic_row(f"tanasic-{records}-x2", 1), tanasic_row(f"tanasic-{records}-x2", 2)
+        if one and two:
+            parts = stage_parts(two)
+            moved = (parts["initial swap"] + parts["initial merge"]) / sum(parts.values())
+            lines += [(f"two GPUs sort faster than one (Fig. 7; 2^28 pairs, {records[:3]})", "1.9", f"{time(one) / time(two):.2f}", time(one) > 1.5 * time(two)),
+                      (f"two GPUs: swap and merge take a small part (Fig. 9; 2^28 pairs, {records[:3]})", "7 to 13 %", f"{100 * moved:.0f} %", moved < 0.2)]
     links = rows_of("tanasic-links")
     pair = links.get("device 0 and device 1, both ways")
     host = links.get("host to device 0")
@@ -591,6 +624,20 @@ def ilic_claims():
              ("zipf of exponent 1.5 is slower", "+26 %", f"{100 * change['zipf:1.5']:+.0f} %", change["zipf:1.5"] > 0.05)]
     real = rows_of("sort-u32-4e9")["uniform"]
     gain = [real["cub radix, 1 GPU"]["median_seconds"] / real[f"rmg, {d} devices"]["median_seconds"] for d in (2, 4)]
+    if rows := rows_of("ilic-bits").get("2^30 keys"):
+        half = rows["cub radix, 16 bits"]["median_seconds"] / rows["cub radix"]["median_seconds"]
+        lines.append(("CUB's radix sort takes less time for fewer bits (Fig. 8): 16 bits / 32 bits", "", f"{half:.2f}", half < 0.7))
+    for label, name in (("one GPU", "ilic-host"), ("two GPUs", "ilic-host-x2")):
+        own, other = (ilic_changes(rows_of(name), a, 2) for a in ("rmg", "tanasic"))
+        if own and other:
+            faster = {c: other[c][0] / own[c][0] for c in own if c in other}
+            lines.append((f"host to host, two devices on {label}: merge sort / `rmg`, uniform; least", "1.11 V100 x 2, 1.03 A100 x 2; 0.87", f"{faster['uniform']:.2f}; {min(faster.values()):.2f}", faster["uniform"] > 1))
+            lines.append((f"host to host on {label}: the skipped exchange makes reverse keys as fast as sorted ones: reverse / sorted", "proposed", f"{own['reverse'][0] / own['sorted'][0]:.2f}", own["reverse"][0] < 1.05 * own["sorted"][0]))
+    two_gpus = ilic_changes(rows_of("ilic-cases-x2"), "rmg", 2)
+    if two_gpus:
+        others = ilic_changes(rows_of("ilic-cases-x2"), "tanasic", 2)
+        lines.append(("two real GPUs: merge sort / `rmg`, uniform; least", "1.11 V100 x 2; 0.87", f"{others['uniform'][0] / two_gpus['uniform'][0]:.2f}; {min(others[c][0] / two_gpus[c][0] for c in two_gpus):.2f}", others["uniform"][0] > two_gpus["uniform"][0]))
+        lines.append(("two real GPUs: reverse keys exchange everything and are slower", "+11 %", f"{two_gpus['reverse'][1]:+.0f} %", two_gpus["reverse"][1] > 0))
     lines.append(("two and four GPUs beat one (4 * 10^9 u32 in the memory of H200s; the thesis includes the host copies)", "1.9, 3.2 A100",
                   f"{gain[0]:.2f}, {gain[1]:.2f}", min(gain) > 1))
     return claims(lines)
@@ -755,7 +802,33 @@ def capannini_claims():
     spread = max(network) / min(network)
     quick = lambda case: rows[f"{case}, equal"]["quicksort"] / rows[case]["quicksort"]
     counts = {m: counted("2^24 keys", m) for m in CAPANNINI}
-    return claims([
+    lines = []
+    deviation = {m: statistics.pstdev(capannini_rows()[small][m]["seconds"]) / statistics.mean(capannini_rows()[small][m]["seconds"]) for m in CAPANNINI}
+    lines.append(("quicksort's time varies most from array to array, the network's hardly (Fig. 5, 2^20): deviation / mean of bitonic, quicksort", "",
+                  f"{100 * deviation['sortie bitonic']:.1f} %, {100 * deviation['quicksort']:.1f} %", max(deviation, key=deviation.get) == "quicksort"))
+    shown = {c.split(", ")[1] if ", " in c else "uniform": r for c, r in rows_of("capannini-deviations").items()}
+    if shown:
+        normal = {k: r for k, r in shown.items() if k.startswith("normal")}
+        spread_of = lambda m: max(r[m]["median_seconds"] for r in normal.values()) / min(r[m]["median_seconds"] for r in normal.values())
+        lines.append(("the variance of normal keys changes quicksort's time more than the network's (2^24): slowest / fastest of quicksort, bitonic", "",
+                      f"{spread_of('quicksort'):.2f}, {spread_of('sortie bitonic'):.2f}", spread_of("quicksort") > spread_of("sortie bitonic")))
+    formulas = [quicksort_transactions(2 ** e, 32) / bsn_transactions(2 ** e, 32, 2 ** 14) for e in range(20, 33)]
+    lines.append(("by the formulas the network makes fewer transactions than quicksort at all sizes to 2^32 (Fig. 6): least ratio", "> 1", f"{min(formulas):.1f}", min(formulas) > 1))
+    at = {m: counters_of(20, m) for m in CAPANNINI}
+    if all("bank conflicts" in c for c in at.values()):
+        conflicts = {m: c["bank conflicts"] for m, c in at.items()}
+        lines.append(("the network has the fewest bank conflicts (Table 1, 2^20): quicksort, radix / bitonic", "3.6, 3.9",
+                      ", ".join(f"{conflicts[m] / max(conflicts['sortie bitonic'], 1):.2f}" for m in ("quicksort", "tiled radix")), min(conflicts, key=conflicts.get) == "sortie bitonic"))
+    if all("divergent branches" in c for c in at.values()):
+        divergent = {m: c["divergent branches"] for m, c in at.items()}
+        lines.append(("the network has no divergent branch, quicksort the most (Table 1, 2^20): bitonic, quicksort, radix", "0, 272,904, 29,399",
+                      ", ".join(f"{divergent[m]:,.0f}" for m in CAPANNINI), divergent["sortie bitonic"] < 0.01 * divergent["quicksort"] and max(divergent, key=divergent.get) == "quicksort"))
+    if all("thread instructions" in counters_of(e, m) for e in (16, 20) for m in CAPANNINI):
+        a_step = {m: [counters_of(e, m)["thread instructions"] / steps_of(m, 2 ** e) for e in (16, 20)] for m in CAPANNINI}
+        growth = {m: a[1] / a[0] for m, a in a_step.items()}
+        lines.append(("work grows as the formulas (2^16 to 2^20): instructions a step at 2^20 over those at 2^16, of bitonic, quicksort, radix", "1",
+                      ", ".join(f"{growth[m]:.2f}" for m in CAPANNINI), all(0.8 < g < 1.25 for g in growth.values())))
+    return claims([*lines,
         ("bitonic is always faster than quicksort (uniform, 2^20 and 2^26 keys: quicksort / bitonic)", "> 1",
          f"{rows[small]['quicksort'] / rows[small]['sortie bitonic']:.2f}, {rows[big]['quicksort'] / rows[big]['sortie bitonic']:.2f}",
          min(rows[c]["quicksort"] / rows[c]["sortie bitonic"] for c in (small, big)) > 1),

@@ -22,7 +22,7 @@ namespace sortie::papers {
 ///   the copy to the host is in rmg_sort_host().
 /// - The GPUs, and their order, are the caller's; the thesis chooses them by topology.
 /// - Where keys of one value hide a border, their bucket is refined down to the last digit and then
-///   divided, so no bucket is left for the host to repair, as in the thesis.
+///   divided. So the host has no bucket to repair; in the thesis it repairs those that are split.
 /// - Neighbours are fused if they hold at most 1 % of a share together, whatever pass made them; the
 ///   thesis fuses buckets of fewer than 1 % each, of the same pass.
 /// - Values, signed and floating-point keys, and descending order; stable.
