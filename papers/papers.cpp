@@ -21,7 +21,7 @@ namespace sortie::papers {
 void register_all() {
   using multisort::register_algorithm;
 #ifdef SORTIE_HAVE_CUDA
-  register_algorithm({rmg, "rmg", rmg_sort_chunks});
+  register_algorithm({rmg, "rmg", rmg_sort_chunks, rmg_sort_host});
   register_algorithm({tanasic, "tanasic", tanasic_sort_chunks});
   register_algorithm({het, "het", nullptr, het_sort});
   register_algorithm({bitonic, "bitonic", bitonic_sort_chunks});

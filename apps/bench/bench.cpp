@@ -86,18 +86,22 @@ std::string size_class(std::size_t entry) {
   return fmt::format("{}-{}", from, 2 * from - 1);
 }
 
+// {name of a size class: number} of those that are not 0.
+Json sizes_json(std::span<const std::uint64_t> counts) {
+  Json sizes = Json::object();
+  for (std::size_t entry = 0; entry < counts.size(); ++entry)
+    if (counts[entry] != 0) sizes[size_class(entry)] = counts[entry];
+  return sizes;
+}
+
 Json rounds_json(std::span<const suffix_array::DoublingRound> rounds) {
   Json list = Json::array();
   for (const suffix_array::DoublingRound& round : rounds) {
-    Json sizes = Json::object();
-    for (std::size_t entry = 0; entry < round.sizes.size(); ++entry) {
-      if (round.sizes[entry] != 0) sizes[size_class(entry)] = round.sizes[entry];
-    }
     list.push_back({{"depth", round.depth},
                     {"unresolved", round.unresolved},
                     {"groups", round.groups},
                     {"largest_group", round.largest},
-                    {"groups_of_size", std::move(sizes)}});
+                    {"groups_of_size", sizes_json(round.sizes)}});
   }
   return list;
 }
@@ -286,6 +290,8 @@ std::string json(std::span<const Row> rows) {
       list.back()["products"] = row.product->products;
       list.back()["nnz_c"] = row.product->nnz_c;
       list.back()["peak_work_space"] = space ? Json(*space) : Json(nullptr);
+      if (!row.product->rows_by_products.empty())
+        list.back()["rows_by_products"] = sizes_json(row.product->rows_by_products);
     }
   }
   return list.dump(2, ' ', false, Json::error_handler_t::replace);

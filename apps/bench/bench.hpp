@@ -21,6 +21,9 @@ struct ProductFigures {
   /// Peak bytes allocated from the device's memory pool, excluding A, B and C; empty on the host
   /// and for methods without a result.
   std::optional<std::uint64_t> peak_work_space;
+  /// Entry i: rows of C with 2^i to 2^(i + 1) - 1 products, the segments that ESSC sorts (Fig. 2 of Hou
+  /// et al., ICS 2017). Rows without products are not counted.
+  std::vector<std::uint64_t> rows_by_products;
 };
 
 /// Names of phases and the seconds of each, in order.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <complex>
 #include <iterator>
 #include <memory>
@@ -120,6 +121,7 @@ class SpgemmCase {
                         "a square one, which can be multiplied by itself");
     }
     check_.emplace(context_, matrix_, b(), options.checked_by);
+    rows_by_products_ = count_rows_by_products();
   }
 
   std::vector<Row> run() {
@@ -160,8 +162,25 @@ class SpgemmCase {
     row.unit = "GFLOP/s";
     row.product = ProductFigures{.products = static_cast<std::int64_t>(row.items / 2),
                                  .nnz_c = check_->expected().nnz(),
-                                 .peak_work_space = std::nullopt};
+                                 .peak_work_space = std::nullopt,
+                                 .rows_by_products = rows_by_products_};
     return row;
+  }
+
+  [[nodiscard]] std::vector<std::uint64_t> count_rows_by_products() const {
+    std::vector<std::uint64_t> counts;
+    for (std::int64_t i = 0; i < matrix_.rows; ++i) {
+      std::uint64_t products = 0;
+      for (std::int64_t k = matrix_.row_ptr[i]; k < matrix_.row_ptr[i + 1]; ++k) {
+        const auto j = matrix_.col_idx[k];
+        products += static_cast<std::uint64_t>(b().row_ptr[j + 1] - b().row_ptr[j]);
+      }
+      if (products == 0) continue;
+      const auto entry = static_cast<std::size_t>(std::bit_width(products)) - 1;
+      if (entry >= counts.size()) counts.resize(entry + 1);
+      ++counts[entry];
+    }
+    return counts;
   }
 
   [[nodiscard]] bool is_right(const Csr<Value>& result) const {
@@ -225,6 +244,7 @@ class SpgemmCase {
   Csr<Value> matrix_;
   std::optional<Csr<Value>> transposed_;
   std::optional<spgemm::ProductCheck<Value, std::int32_t>> check_;
+  std::vector<std::uint64_t> rows_by_products_;
 };
 
 /// The result rows of a loaded or generated matrix.

@@ -23,6 +23,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import time
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 RESULTS = FOLDER.parent / "results" / "papers"
@@ -31,7 +32,10 @@ from performance import Picture, geometric_mean, number, table  # noqa: E402
 
 LENGTHS = " ".join(f"--case 'length {2 ** e}'" for e in range(15))
 SORTS = "uniform normal zipf:0.5 zipf:1.5 sorted nearly reverse equal entropy:8 entropy:10 entropy:26"
+HOST_SORTS = "uniform zipf:1.5 sorted reverse equal"
 WEBS = "gen:web:1M:3154K:71M:500:40:0.85 gen:web:916428:5105K:60300K:32:200:0.8 gen:er:1M:4"
+DEVIATIONS = "uniform normal:0.3 normal:0.1 normal:0.01 normal:0.001 normal:0.0001 normal:0.00001 zipf:0.5 zipf:1 zipf:2 equal"
+OTHERS = "normal zipf sorted reverse nearly entropy high-bits few equal shared-digit"
 TANASIC = "--algorithm tanasic --values u32 --case uniform --repeat 3 --without-cub"
 EXPONENTS = (20, 24, 28)
 # Arguments of sortie-bench by page and report.
@@ -40,6 +44,8 @@ RUNS = {
         "hou-kernels": "bench tune --paper --items 32M --repeat 3",
         "hou-lengths": f"bench segsort --policy tuned --policy ics17 --items 128M --repeat 3 {LENGTHS}",
         "hou-grid": "bench segsort --grid --policy ics17 --items 8M",
+        "hou-rounds": "bench suffix-array gen:dna:16M gen:repeats:16M --algorithm prefix-doubling --rounds 8 --repeat 1",
+        "hou-products": f"bench spgemm {WEBS} gen:rmat:15:8 gen:banded:200K:4 --algorithm essc --check-by row-wise --repeat 1",
         "hou-suffix-arrays": "bench suffix-array gen:dna:16M gen:dna:64M gen:dna:128M gen:repeats:16M gen:repeats:64M "
                              "gen:fibonacci:16M --algorithm prefix-doubling dc3 pdss --repeat 3",
     },
@@ -47,19 +53,43 @@ RUNS = {
         "tanasic-links": "bench links --gpus 2 --repeat 5",
         **{f"tanasic-f32-{e}": f"bench sort --type f32 --items {2 ** e} --gpus 1 2 4 {TANASIC}" for e in EXPONENTS},
         "tanasic-f64-28": f"bench sort --type f64 --items {2 ** 28} --gpus 1 2 4 {TANASIC}",
+        "tanasic-staged-28": f"bench sort --type f32 --items {2 ** 28} --gpus 2 4 --transport staged {TANASIC}",
         "tanasic-host-28": f"bench sort --type f32 --items {2 ** 28} --gpus 4 --host-to-host {TANASIC}",
     },
-    "ilic-2022": {"ilic-cases": f"bench sort --items 1G --gpus 2 --algorithm rmg tanasic --case {SORTS} --repeat 3 --without-cub"},
+    "ilic-2022": {
+        "ilic-cases": f"bench sort --items 1G --gpus 2 --algorithm rmg tanasic --case {SORTS} --repeat 3 --without-cub",
+        "ilic-bits": "bench sort --classics --from 1G --items 1G --repeat 5 --algorithm 'cub radix' " + " ".join(f"'cub radix, {b} bits'" for b in range(4, 32, 4)),
+        "ilic-host": f"bench sort --items 1G --gpus 1 2 --host-to-host --algorithm rmg tanasic --case {HOST_SORTS} --repeat 3 --without-cub",
+    },
     "capannini-2011": {
         "capannini-distributions": "bench sort --classics --from 1M --items 64M --repeat 20 --case uniform normal zipf equal "
                                    "--algorithm 'sortie bitonic' quicksort 'tiled radix'",
+        "capannini-deviations": f"bench sort --classics --from 16M --items 16M --repeat 20 --case {DEVIATIONS} "
+                                "--algorithm 'sortie bitonic' quicksort 'tiled radix'",
     },
     "garland-survey": {
         "garland-classics": "bench sort --classics --items 256M --repeat 3",
-        "garland-quadratic": "bench sort --classics --from 16K --items 16K --repeat 3 --case sorted reverse nearly few zipf equal",
-        "garland-distributions": "bench sort --classics --from 1M --items 1M --repeat 3 --case sorted reverse nearly few zipf equal",
+        "garland-quadratic": f"bench sort --classics --from 16K --items 16K --repeat 3 --case {OTHERS}",
+        "garland-pairs": "bench sort --classics --values u32 --items 256M --repeat 3",
+        "garland-pairs-quadratic": f"bench sort --classics --values u32 --from 16K --items 16K --repeat 3 --case {OTHERS}",
+        "garland-pairs-distributions": f"bench sort --classics --values u32 --from 1M --items 1M --repeat 3 --case {OTHERS}",
+        "garland-distributions": f"bench sort --classics --from 1M --items 1M --repeat 3 --case {OTHERS}",
     },
     "cusp": {"cusp-products": f"bench spgemm {WEBS} --algorithm cusp esc essc fused cusparse --check-by row-wise --repeat 7"},
+}
+# The same on two GPUs, measured where there are as many.
+ON_TWO_GPUS = {
+    "tanasic-2013": {
+        "tanasic-links-x2": "bench links --gpus 2 --repeat 5",
+        **{f"tanasic-f32-{e}-x2": f"bench sort --type f32 --items {2 ** e} --gpus 1 2 {TANASIC}" for e in EXPONENTS},
+        "tanasic-f64-28-x2": f"bench sort --type f64 --items {2 ** 28} --gpus 1 2 {TANASIC}",
+        "tanasic-staged-28-x2": f"bench sort --type f32 --items {2 ** 28} --gpus 2 --transport staged {TANASIC}",
+        "tanasic-host-28-x2": f"bench sort --type f32 --items {2 ** 28} --gpus 2 --host-to-host {TANASIC}",
+    },
+    "ilic-2022": {
+        "ilic-cases-x2": f"bench sort --items 1G --gpus 2 --algorithm rmg tanasic --case {SORTS} --repeat 3",
+        "ilic-host-x2": f"bench sort --items 1G --gpus 1 2 --host-to-host --algorithm rmg tanasic --case {HOST_SORTS} --repeat 3",
+    },
 }
 # Reports of earlier runs, in the other folders of docs/results.
 EARLIER = {"sort-merge-u32": "sort", "sort-u32-4e9": "sort"}
@@ -200,6 +230,77 @@ def hou_bindings(kernel):
     return table(["segment", "fastest, threads:pairs", "10^9 pairs/s", "slowest", "10^9 pairs/s", "ratio", "bin of `ics17`", "its rate / fastest"], lines)
 
 
+def hou_chunks():
+    """Rates of the shared-memory bins with full and with uneven chunks."""
+    times = right(report("hou-kernels")["tune"]["paper"].get("chunks", []))
+    lines = []
+    for length, threads, items in sorted({(t["length"], t["threads"], t["items"]) for t in times}):
+        rates = {t["chunks"]: t["rate"] for t in times if (t["length"], t["threads"], t["items"]) == (length, threads, items)}
+        if len(rates) == 2:
+            lines.append([str(length), f"{threads}:{items}", number(rates["full"]), number(rates["uneven"]), f"{rates['uneven'] / rates['full']:.2f}"])
+    return table(["segment", "bin, threads:pairs", "full chunks, 10^9 pairs/s", "(m, m')", "gain"], lines) if lines else ["Not measured yet."]
+
+
+def hou_bins():
+    """The bins that bench tune --paper would choose."""
+    chosen = report("hou-kernels")["tune"]["paper"].get("bins", [])
+    lines = []
+    for t in chosen:
+        ours = BINS.get(t["length"])
+        own = [o["rate"] for kernel in ("reg_sort", "smem_merge") for o in right(report("hou-kernels")["tune"]["paper"][kernel])
+               if (o["threads"], o["items"]) == ours and o["length"] == t["length"] and (kernel == "smem_merge" or o["block_threads"] == 128)]
+        lines.append([str(t["length"]), f"{t['threads']}:{t['items']}", t["write"], number(t["rate"]), f"{ours[0]}:{ours[1]}" if ours else "", f"{max(own) / t['rate']:.2f}" if own else ""])
+    return table(["bin", "fastest, threads:pairs", "writes", "10^9 pairs/s", "`ics17`", "its rate / fastest"], lines) if lines else ["Not measured yet."]
+
+
+def hou_moderngpu():
+    points = [p for p in report("hou-grid")["grid"]["points"] if p["agrees"] and not p["failure"] and p.get("moderngpu_seconds", 0) > 0]
+    if not points:
+        return ["Not measured yet."]
+    lines = []
+    for label, chosen in [("all", points)] + [(f"longest {low + 1} to {high}", [p for p in points if low < p["longest"] <= high]) for low, high in ((0, 250), (250, 500), (500, 1000), (1000, 2000))]:
+        line = [label, str(len(chosen))]
+        for peer in ("cub_seconds", "radix_seconds", "moderngpu_seconds"):
+            ratios = [p[peer] / p["sortie_seconds"] for p in chosen]
+            line.append(f"{min(ratios):.2f} / {geometric_mean(ratios):.2f} / {max(ratios):.2f}")
+        lines.append(line)
+    return table(["points", "number", "CUB: least / mean / greatest", "cusort-seg", "moderngpu"], lines)
+
+
+def size_shares(sizes):
+    """[(least size of the class, share of the segments)]"""
+    whole = sum(sizes.values())
+    return [(int(name.split("-")[0]), 100 * n / whole) for name, n in sizes.items()]
+
+
+def hou_short_shares():
+    """Percent of all segments of Fig. 2 below 32 and 512 items, and whether most are short; None without a report."""
+    if not report("hou-rounds") or not report("hou-products"):
+        return None
+    series = fig2_series()
+    below = lambda limit: [sum(share for least, share in line if least < limit) for line in series.values()]
+    span = lambda values: f"{min(values):.0f} to {max(values):.0f} %"
+    return f"{span(below(32))}, {span(below(512))}", min(below(512)) > 50
+
+
+def fig2_series():
+    """Shares of the segments by length: in the second round of prefix doubling, and of the rows of products."""
+    series = {}
+    for row in report("hou-rounds")["rows"]:
+        if row.get("rounds"):
+            series[row["case"].split(":")[1] + ", round 1"] = size_shares(row["rounds"][0]["groups_of_size"])
+    for case, rows in rows_of("hou-products").items():
+        sizes = next(iter(rows.values())).get("rows_by_products")
+        if sizes:
+            series[case.removeprefix("gen:").split(":0")[0][:22]] = size_shares(sizes)
+    return series
+
+
+def hou_fig2():
+    series = fig2_series()
+    return chart("Fig. 2: segments by their length", "items, classes of powers of two", "percent of the segments", series)
+
+
 def hou_lengths():
     points = {}
     for case, rows in rows_of("hou-lengths").items():
@@ -217,7 +318,7 @@ def grid():
 
 
 def grid_speedups(peer):
-    return [p[peer] / p["sortie_seconds"] for p in grid() if p[peer] > 0]
+    return [p[peer] / p["sortie_seconds"] for p in grid() if p.get(peer, 0) > 0]
 
 
 def hou_grid_table():
@@ -268,6 +369,10 @@ def hou_claims():
     blocks = {b: geometric_mean(t["rate"] for t in times if t["block_threads"] == b) for b in (64, 128, 256, 512)}
     best_1024 = max(smem[1024], key=smem[1024].get)
     binning = [p["binning_seconds"] / p["sortie_seconds"] for p in grid()]
+    chunks = right(report("hou-kernels")["tune"]["paper"].get("chunks", []))
+    gains = [t["rate"] / next(o["rate"] for o in chunks if o["chunks"] == "full" and all(o[k] == t[k] for k in ("length", "threads", "items")))
+             for t in chunks if t["chunks"] == "uneven"]
+    shares = hou_short_shares()
     sa = suffix_array_rates()
     sa_ratio = [r["pdss"] / r["dc3"] for c, r in sa.items() if "dna" in c]
     return claims([
@@ -278,12 +383,16 @@ def hou_claims():
          gain(lambda i: i >= 8) > 1.05),
         ("blocks of 128 or 256 threads are best", "128, 256", f"{max(blocks, key=blocks.get)}", max(blocks, key=blocks.get) in (128, 256)),
         ("segments of 1024 merge best with 8 warps, 4 pairs a thread (Fig. 10)", "8 x 4", f"{best_1024[0] // 32} x {best_1024[1]}", best_1024 == (256, 4)),
+        *([("chunks of m and m' in segments that do not fill their bin (section 3.3): gain, least to greatest", "", f"{min(gains):.2f} to {max(gains):.2f}", geometric_mean(gains) > 1)] if gains else []),
+        *([("segments are short in both applications (Fig. 2): of fewer than 32, 512 items", "", shares[0], shares[1])] if shares else []),
         ("short segments (Fig. 11): mean times cusort-seg (radix by segment and key)", "13.4 K80, 15.5 Titan X", f"{mean(radix, short):.1f}", mean(radix, short) > 5),
         ("short segments: mean times CUB's segmented sort", "211 K80, 30.4 Titan X", f"{mean(cub, short):.1f}", mean(cub, short) > 3),
         ("longer segments: mean times cusort-seg", "5.6 K80, 10.0 Titan X", f"{mean(radix, rest):.1f}", mean(radix, rest) > 2),
         ("longer segments: mean times CUB's segmented sort", "3.7 K80, 3.2 Titan X", f"{mean(cub, rest):.1f}", mean(cub, rest) > 1.5),
         ("power laws (Fig. 12), CUB: at most", "63.3 K80, 86.1 Titan X", f"{max(grid_speedups('cub_seconds')):.1f}", max(grid_speedups('cub_seconds')) > 10),
         ("power laws, CUB: at least", "1.9", f"{min(grid_speedups('cub_seconds')):.2f}", min(grid_speedups('cub_seconds')) >= 1),
+        *([("power laws, moderngpu: at least, at most", "", f"{min(grid_speedups('moderngpu_seconds')):.2f}, {max(grid_speedups('moderngpu_seconds')):.1f}", min(grid_speedups("moderngpu_seconds")) >= 1)]
+          if grid_speedups("moderngpu_seconds") else []),
         ("power laws, cusort-seg: at most", "12.5 K80, 16.5 Titan X", f"{max(grid_speedups('radix_seconds')):.1f}", max(grid_speedups('radix_seconds')) > 5),
         ("binning takes a small share of the time", "5.9 % K80, 3.4 % Titan X", f"{100 * statistics.mean(binning):.1f} %", statistics.mean(binning) < 0.1),
         ("prefix doubling over segmented sort beats DC3 on DNA (Fig. 13)", "up to 2.2 K80, 2.6 Titan X", f"{min(sa_ratio):.1f} to {max(sa_ratio):.1f}", min(sa_ratio) > 1),
@@ -355,6 +464,33 @@ def tanasic_links():
     return table(["copies", "direct, GB/s", "staged, GB/s"], lines)
 
 
+def tanasic_peers():
+    """Pivots, swaps and merges with peer access and through the host."""
+    lines = []
+    for label, names in (("one GPU", ("tanasic-f32-28", "tanasic-staged-28")), ("two GPUs", ("tanasic-f32-28-x2", "tanasic-staged-28-x2"))):
+        for devices in (2, 4):
+            rows = [tanasic_row(name, devices) for name in names]
+            if not all(rows):
+                continue
+            sums = [{step: sum(s for n, s in row["phase_seconds"].items() if n.endswith(": " + step)) for step in ("pivot", "swap", "merge")} for row in rows]
+            lines.append([f"{label}, {devices} devices", *(f"{number(1e3 * sums[0][step])} / {number(1e3 * sums[1][step])}" for step in ("pivot", "swap", "merge")),
+                          " / ".join(number(milliseconds(row)) for row in rows)])
+    return table(["2^28 f32, peer access / through the host", "pivots, ms", "swaps, ms", "merges, ms", "sort, ms"], lines) if lines else ["Not measured yet."]
+
+
+def tanasic_two_gpus():
+    lines = []
+    for name in [f"tanasic-f32-{e}-x2" for e in EXPONENTS] + ["tanasic-f64-28-x2"]:
+        one, two = tanasic_row(name, 1), tanasic_row(name, 2)
+        if not (one and two):
+            continue
+        parts = stage_parts(two)
+        whole = sum(parts.values())
+        lines.append([name.removeprefix("tanasic-").removesuffix("-x2"), number(milliseconds(one)), number(milliseconds(two)), f"{one['median_seconds'] / two['median_seconds']:.2f}",
+                      *(f"{100 * parts.get(part, 0) / whole:.2g} %" for part in ("single-GPU sort", "initial pivot", "initial swap", "initial merge"))])
+    return table(["records", "1 GPU, ms", "2 GPUs, ms", "1 / 2", "single-GPU sort", "pivot", "swap", "merge"], lines) if lines else ["Not measured yet."]
+
+
 def tanasic_host():
     row = tanasic_row("tanasic-host-28", 4)
     return [] if not row else table(["phase", "ms"], [[n, number(1e3 * s)] for n, s in row["phase_seconds"].items()])
@@ -380,6 +516,18 @@ def tanasic_claims():
                   ("four devices: the swap dominates the global stage", "80 %", f"{100 * parts['global swap'] / (parts['global swap'] + parts['global merge'] + parts['global pivot']):.0f} %",
                    parts["global swap"] > parts["global merge"]),
                   ("64-bit keys: rate over that of 32-bit keys", "79 to 85 %", f"{100 * ratio:.0f} %", 0.6 < ratio < 0.95)]
+    for label, names in (("one GPU", ("tanasic-staged-28",)), ("two GPUs", ("tanasic-staged-28-x2",))):
+        if row := tanasic_row(names[0], 2):
+            parts = stage_parts(row)
+            share = parts["initial pivot"] / sum(parts.values())
+            lines.append((f"two devices on {label} without peer access (Fig. 5): the pivot is insignificant", "", f"{100 * share:.2f} %", share < 0.02))
+    for records in ("f32-28", "f64-28"):
+        one, two = tanasic_row(f"tanasic-{records}-x2", 1), tanasic_row(f"tanasic-{records}-x2", 2)
+        if one and two:
+            parts = stage_parts(two)
+            moved = (parts["initial swap"] + parts["initial merge"]) / sum(parts.values())
+            lines += [(f"two GPUs sort faster than one (Fig. 7; 2^28 pairs, {records[:3]})", "1.9", f"{time(one) / time(two):.2f}", time(one) > 1.5 * time(two)),
+                      (f"two GPUs: swap and merge take a small part (Fig. 9; 2^28 pairs, {records[:3]})", "7 to 13 %", f"{100 * moved:.0f} %", moved < 0.2)]
     links = rows_of("tanasic-links")
     pair = links.get("device 0 and device 1, both ways")
     host = links.get("host to device 0")
@@ -418,6 +566,48 @@ def ilic_table():
     return table(["keys", "`rmg`, ms", "to uniform", "printed (2 V100)", "partition", "exchange", "bucket sort", "`tanasic`, ms"], lines)
 
 
+def ilic_changes(cases, algorithm, devices):
+    """{case: (milliseconds, change to uniform)}"""
+    method = next((m for m in cases.get("uniform", {}) if m.startswith(f"{algorithm}, {devices} ")), None)
+    if method is None:
+        return {}
+    whole = cases["uniform"][method]["median_seconds"]
+    return {c: (milliseconds(rows[method]), 100 * (rows[method]["median_seconds"] / whole - 1)) for c, rows in cases.items() if method in rows}
+
+
+def ilic_two_gpus():
+    cases = rows_of("ilic-cases-x2")
+    own, other = ilic_changes(cases, "rmg", 2), ilic_changes(cases, "tanasic", 2)
+    lines = []
+    for case, (ms, change) in own.items():
+        cub = next((milliseconds(r) for m, r in cases[case].items() if m.startswith("cub radix")), None)
+        phases = next(r for m, r in cases[case].items() if m.startswith("rmg,"))["phase_seconds"]
+        lines.append([case, number(ms), f"{change:+.0f} %", ILIC.get(case, ""), *(number(1e3 * phases.get(p, 0)) for p in ("partition", "exchange", "local sort")),
+                      number(other[case][0]) if case in other else "", number(cub) if cub else ""])
+    return table(["keys", "`rmg`, ms", "to uniform", "printed (2 V100)", "partition", "exchange", "bucket sort", "`tanasic`, ms", "CUB, 1 GPU"], lines) if lines else ["Not measured yet."]
+
+
+def ilic_host():
+    lines = []
+    for label, name in (("one GPU", "ilic-host"), ("two GPUs", "ilic-host-x2")):
+        cases = rows_of(name)
+        for devices in (1, 2):
+            own, other = ilic_changes(cases, "rmg", devices), ilic_changes(cases, "tanasic", devices)
+            for case, (ms, change) in own.items():
+                phases = next(r for m, r in cases[case].items() if m.startswith(f"rmg, {devices} "))["phase_seconds"]
+                lines.append([f"{case}, {devices} on {label}", number(ms), f"{change:+.0f} %", ILIC.get(case, ""),
+                              *(number(1e3 * phases.get(p, 0)) for p in ("copy in", "partition", "exchange", "sort and copy out")), number(other[case][0]) if case in other else ""])
+    return table(["keys, devices", "`rmg`, ms", "to uniform", "printed", "copy in", "partition", "exchange", "sort and copy out", "`tanasic`, ms"], lines) if lines else ["Not measured yet."]
+
+
+def ilic_bits():
+    rows = rows_of("ilic-bits").get("2^30 keys", {})
+    if "cub radix" not in rows:
+        return ["Not measured yet."]
+    times = {int(m.split(", ")[1].split()[0]) if ", " in m else 32: milliseconds(r) for m, r in rows.items()}
+    return table(["bits", *(str(b) for b in sorted(times))], [["ms", *(number(times[b]) for b in sorted(times))], ["to 32 bits", *(f"{times[b] / times[32]:.2f}" for b in sorted(times))]])
+
+
 def ilic_claims():
     cases = rows_of("ilic-cases")
     if "uniform" not in cases:
@@ -434,6 +624,20 @@ def ilic_claims():
              ("zipf of exponent 1.5 is slower", "+26 %", f"{100 * change['zipf:1.5']:+.0f} %", change["zipf:1.5"] > 0.05)]
     real = rows_of("sort-u32-4e9")["uniform"]
     gain = [real["cub radix, 1 GPU"]["median_seconds"] / real[f"rmg, {d} devices"]["median_seconds"] for d in (2, 4)]
+    if rows := rows_of("ilic-bits").get("2^30 keys"):
+        half = rows["cub radix, 16 bits"]["median_seconds"] / rows["cub radix"]["median_seconds"]
+        lines.append(("CUB's radix sort takes less time for fewer bits (Fig. 8): 16 bits / 32 bits", "", f"{half:.2f}", half < 0.7))
+    for label, name in (("one GPU", "ilic-host"), ("two GPUs", "ilic-host-x2")):
+        own, other = (ilic_changes(rows_of(name), a, 2) for a in ("rmg", "tanasic"))
+        if own and other:
+            faster = {c: other[c][0] / own[c][0] for c in own if c in other}
+            lines.append((f"host to host, two devices on {label}: merge sort / `rmg`, uniform; least", "1.11 V100 x 2, 1.03 A100 x 2; 0.87", f"{faster['uniform']:.2f}; {min(faster.values()):.2f}", faster["uniform"] > 1))
+            lines.append((f"host to host on {label}: the skipped exchange makes reverse keys as fast as sorted ones: reverse / sorted", "proposed", f"{own['reverse'][0] / own['sorted'][0]:.2f}", own["reverse"][0] < 1.05 * own["sorted"][0]))
+    two_gpus = ilic_changes(rows_of("ilic-cases-x2"), "rmg", 2)
+    if two_gpus:
+        others = ilic_changes(rows_of("ilic-cases-x2"), "tanasic", 2)
+        lines.append(("two real GPUs: merge sort / `rmg`, uniform; least", "1.11 V100 x 2; 0.87", f"{others['uniform'][0] / two_gpus['uniform'][0]:.2f}; {min(others[c][0] / two_gpus[c][0] for c in two_gpus):.2f}", others["uniform"][0] > two_gpus["uniform"][0]))
+        lines.append(("two real GPUs: reverse keys exchange everything and are slower", "+11 %", f"{two_gpus['reverse'][1]:+.0f} %", two_gpus["reverse"][1] > 0))
     lines.append(("two and four GPUs beat one (4 * 10^9 u32 in the memory of H200s; the thesis includes the host copies)", "1.9, 3.2 A100",
                   f"{gain[0]:.2f}, {gain[1]:.2f}", min(gain) > 1))
     return claims(lines)
@@ -456,8 +660,27 @@ def radix_transactions(n, b=4, h=1024):
     return 32 / b * n / h * 2 ** b
 
 
-COUNTERS = ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared", "smsp__sass_branch_targets_threads_divergent")
-PRINTED_COUNTERS = {"2^20": {"bitonic": (34350, 0), "quicksort": (123437, 272904), "radix": (132652, 29399)}}
+# Counters of Nsight Compute by the name that the page gives them; the last one needs patched kernels and a run of its own.
+COUNTERS = {
+    "bank conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared",
+    "loads": "l1tex__t_requests_pipe_lsu_mem_global_op_ld",
+    "stores": "l1tex__t_requests_pipe_lsu_mem_global_op_st",
+    "load sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld",
+    "store sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st",
+    "shared wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared",
+    "warp instructions": "smsp__inst_executed",
+    "thread instructions": "smsp__thread_inst_executed",
+    "divergent branches": "smsp__sass_branch_targets_threads_divergent",
+}
+PATCHED = ("divergent branches",)
+COUNTED_EXPONENTS = (20, 18, 16)
+# Kernels of a sort by its row of bench sort --classics; Memory<1> counts transactions and is left out.
+COUNTED_KERNELS = {
+    "sortie bitonic": r"network_pass_kernel|bitonic::sort_tiles_kernel",
+    "quicksort": r"Memory<(\(bool\))?0>",
+    "tiled radix": r"Memory<(\(bool\))?0>",
+}
+PRINTED_COUNTERS = {"bitonic": (34350, 0), "quicksort": (123437, 272904), "radix": (132652, 29399)}  # of 2^20 keys
 PRINTED_TRANSACTIONS = {20: (796800, 4446802, 965791), 22: (4119680, 18438423, 3862644), 24: (20223360, 85843422, 15447561)}
 
 
@@ -476,14 +699,58 @@ def capannini_table():
     return table(["keys", "bitonic", "quicksort", "radix"], lines)
 
 
+def counters_of(exponent, method):
+    """{counter: mean of an array} of a row of bench sort --classics."""
+    return (report("capannini-counters") or {}).get("counts", {}).get(f"2^{exponent}", {}).get(method, {})
+
+
 def capannini_counters():
     lines = []
-    for size, methods in PRINTED_COUNTERS.items():
-        for method, printed in methods.items():
-            here = (report("capannini-counters") or {}).get(size, {}).get(method, {})
-            cells = (f"{here[m]:,.0f}" if m in here else "not counted" for m in COUNTERS)
-            lines.append([f"{size}, {method}", *(f"{p:,} / {c}" for p, c in zip(printed, cells))])
-    return table(["keys", "bank conflicts: printed / here", "divergent branches: printed / here"], lines)
+    for method, label in CAPANNINI.items():
+        here = counters_of(20, method)
+        conflicts, divergent = PRINTED_COUNTERS[label]
+        lines.append([label, *(f"{printed:,} / {here[name]:,.0f}" if name in here else f"{printed:,} / not counted"
+                               for name, printed in (("bank conflicts", conflicts), ("divergent branches", divergent))),
+                      *(f"{here[name]:,.0f}" if name in here else "" for name in ("loads", "stores", "load sectors", "store sectors", "shared wavefronts"))])
+    return table(["2^20 keys", "bank conflicts: printed / here", "divergent branches: printed / here", "loads", "stores", "sectors loaded", "sectors stored", "shared wavefronts"], lines)
+
+
+def capannini_counted_by():
+    found = report("capannini-counters")
+    if not found:
+        return ["Not counted yet."]
+    return [f"Counted on: {found['gpu']}, commit {found['commit']}; means of {found['arrays']} arrays of different keys."]
+
+
+def steps_of(method, n):
+    """Steps of one key by the algorithm: comparisons of the network and of quicksort, splits by one bit of radix sort."""
+    log_n = math.log2(n)
+    return {"sortie bitonic": n / 2 * log_n * (log_n + 1) / 2, "quicksort": n * log_n, "tiled radix": 32 * n}[method]
+
+
+def capannini_work():
+    lines = []
+    for method, label in CAPANNINI.items():
+        formula = {"sortie bitonic": "n/2 * log n (log n + 1) / 2", "quicksort": "n log n", "tiled radix": "32 n"}[method]
+        for e in reversed(COUNTED_EXPONENTS):
+            here = counters_of(e, method)
+            steps = steps_of(method, 2 ** e)
+            if "thread instructions" in here:
+                lines.append([f"{label}, 2^{e}", formula, f"{steps:,.0f}", f"{here['thread instructions']:,.0f}", f"{here['thread instructions'] / steps:.2f}",
+                              f"{here['warp instructions']:,.0f}", f"{here['thread instructions'] / here['warp instructions']:.1f}"])
+    return table(["sort, keys", "steps", "by the formula", "instructions of threads", "a step", "instructions of warps", "threads an instruction"], lines) if lines else ["Not counted yet."]
+
+
+def capannini_deviations():
+    lines = []
+    for case, rows in rows_of("capannini-deviations").items():
+        name = case.split(", ")[1] if ", " in case else "uniform"
+        cells = []
+        for method in CAPANNINI:
+            times = [1e3 * t for t in rows[method]["seconds"]]
+            cells.append(f"{number(statistics.mean(times))} ± {number(statistics.pstdev(times), 2)}")
+        lines.append([name, *cells])
+    return table(["2^24 keys", *(f"{label}, ms" for label in CAPANNINI.values())], lines) if lines else ["Not measured yet."]
 
 
 def capannini_formulas():
@@ -535,7 +802,33 @@ def capannini_claims():
     spread = max(network) / min(network)
     quick = lambda case: rows[f"{case}, equal"]["quicksort"] / rows[case]["quicksort"]
     counts = {m: counted("2^24 keys", m) for m in CAPANNINI}
-    return claims([
+    lines = []
+    deviation = {m: statistics.pstdev(capannini_rows()[small][m]["seconds"]) / statistics.mean(capannini_rows()[small][m]["seconds"]) for m in CAPANNINI}
+    lines.append(("quicksort's time varies most from array to array, the network's hardly (Fig. 5, 2^20): deviation / mean of bitonic, quicksort", "",
+                  f"{100 * deviation['sortie bitonic']:.1f} %, {100 * deviation['quicksort']:.1f} %", max(deviation, key=deviation.get) == "quicksort"))
+    shown = {c.split(", ")[1] if ", " in c else "uniform": r for c, r in rows_of("capannini-deviations").items()}
+    if shown:
+        normal = {k: r for k, r in shown.items() if k.startswith("normal")}
+        spread_of = lambda m: max(r[m]["median_seconds"] for r in normal.values()) / min(r[m]["median_seconds"] for r in normal.values())
+        lines.append(("the variance of normal keys changes quicksort's time more than the network's (2^24): slowest / fastest of quicksort, bitonic", "",
+                      f"{spread_of('quicksort'):.2f}, {spread_of('sortie bitonic'):.2f}", spread_of("quicksort") > spread_of("sortie bitonic")))
+    formulas = [quicksort_transactions(2 ** e, 32) / bsn_transactions(2 ** e, 32, 2 ** 14) for e in range(20, 33)]
+    lines.append(("by the formulas the network makes fewer transactions than quicksort at all sizes to 2^32 (Fig. 6): least ratio", "> 1", f"{min(formulas):.1f}", min(formulas) > 1))
+    at = {m: counters_of(20, m) for m in CAPANNINI}
+    if all("bank conflicts" in c for c in at.values()):
+        conflicts = {m: c["bank conflicts"] for m, c in at.items()}
+        lines.append(("the network has the fewest bank conflicts (Table 1, 2^20): quicksort, radix / bitonic", "3.6, 3.9",
+                      ", ".join(f"{conflicts[m] / max(conflicts['sortie bitonic'], 1):.2f}" for m in ("quicksort", "tiled radix")), min(conflicts, key=conflicts.get) == "sortie bitonic"))
+    if all("divergent branches" in c for c in at.values()):
+        divergent = {m: c["divergent branches"] for m, c in at.items()}
+        lines.append(("the network has no divergent branch, quicksort the most (Table 1, 2^20): bitonic, quicksort, radix", "0, 272,904, 29,399",
+                      ", ".join(f"{divergent[m]:,.0f}" for m in CAPANNINI), divergent["sortie bitonic"] < 0.01 * divergent["quicksort"] and max(divergent, key=divergent.get) == "quicksort"))
+    if all("thread instructions" in counters_of(e, m) for e in (16, 20) for m in CAPANNINI):
+        a_step = {m: [counters_of(e, m)["thread instructions"] / steps_of(m, 2 ** e) for e in (16, 20)] for m in CAPANNINI}
+        growth = {m: a[1] / a[0] for m, a in a_step.items()}
+        lines.append(("work grows as the formulas (2^16 to 2^20): instructions a step at 2^20 over those at 2^16, of bitonic, quicksort, radix", "1",
+                      ", ".join(f"{growth[m]:.2f}" for m in CAPANNINI), all(0.8 < g < 1.25 for g in growth.values())))
+    return claims([*lines,
         ("bitonic is always faster than quicksort (uniform, 2^20 and 2^26 keys: quicksort / bitonic)", "> 1",
          f"{rows[small]['quicksort'] / rows[small]['sortie bitonic']:.2f}, {rows[big]['quicksort'] / rows[big]['sortie bitonic']:.2f}",
          min(rows[c]["quicksort"] / rows[c]["sortie bitonic"] for c in (small, big)) > 1),
@@ -549,32 +842,44 @@ def capannini_claims():
 
 # ---- Garland ------------------------------------------------------------------------------------
 
-def classic_points(value_of):
+def classic_points(value_of, name="garland-classics"):
     series = {}
-    for rows in rows_of("garland-classics").values():
+    for rows in rows_of(name).values():
         for method, row in rows.items():
             if (value := value_of(row)) > 0:
                 series.setdefault(method, []).append((row["items"], value))
     return series
 
 
-def garland_rates():
-    points = classic_points(lambda r: r["rate"])
+def garland_rates(name="garland-classics", what="keys"):
+    points = classic_points(lambda r: r["rate"], name)
     shown = {m: line for m, line in points.items() if m not in ("counting by offset", "sortie merge", "sortie radix")}
-    return chart("Rate of the classics, u32 keys", "keys", "10^9 keys per second", shown)
+    return chart(f"Rate of the classics, u32 {what}", what, f"10^9 {what} per second", shown)
 
 
-def garland_table():
-    cases = {"uniform": rows_of("garland-classics").get("2^20 keys", {})}
-    cases |= {c.split(", ")[1]: r for c, r in rows_of("garland-distributions").items() if c.startswith("2^20 keys, ")}
-    at = {m: "2^20 keys" for m in cases["uniform"]}
+def garland_table(infix="", what="keys"):
+    first = f"garland{infix}" if infix else "garland-classics"
+    cases = {"uniform": rows_of(first).get(f"2^20 {what}", {})}
+    cases |= {c.split(", ")[1]: r for c, r in rows_of(f"garland{infix}-distributions").items() if c.startswith(f"2^20 {what}, ")}
+    at = {m: f"2^20 {what}" for m in cases["uniform"]}
+    if not at:
+        return ["Not measured yet."]
     lines = [[m, *(number(milliseconds(rows[m])) if m in rows else "" for rows in cases.values())] for m in at]
-    small = {"uniform": rows_of("garland-classics").get("2^14 keys", {})}
-    small |= {c.split(", ")[1]: r for c, r in rows_of("garland-quadratic").items()}
+    small = {"uniform": rows_of(first).get(f"2^14 {what}", {})}
+    small |= {c.split(", ")[1]: r for c, r in rows_of(f"garland{infix}-quadratic").items()}
     for m in small["uniform"]:
         if m not in at:
-            lines.append([m + ", 2^14 keys", *(number(milliseconds(rows[m])) if m in rows else "" for rows in small.values())])
-    return table(["method, 2^20 keys, ms", *cases], lines)
+            lines.append([m + f", 2^14 {what}", *(number(milliseconds(small[c][m])) if m in small.get(c, {}) else "" for c in cases)])
+    return table([f"method, 2^20 {what}, ms", *cases], lines)
+
+
+def garland_pair_claims():
+    rows = rows_of("garland-pairs").get("2^28 pairs")
+    if not rows:
+        return []
+    ratio = lambda a, b: rows[a]["median_seconds"] / rows[b]["median_seconds"]
+    return [("the same of pairs: tiled merge / tiled radix, 2^28 pairs", "> 1", f"{ratio('tiled merge', 'tiled radix'):.2f}", ratio("tiled merge", "tiled radix") > 1),
+            ("the same of pairs: quicksort / sample sort, 2^28 pairs", "> 1", f"{ratio('quicksort', 'sample sort'):.2f}", ratio("quicksort", "sample sort") > 1)]
 
 
 def garland_claims():
@@ -588,6 +893,7 @@ def garland_claims():
         ("selection and insertion are mostly sequential: their time / odd-even transposition, 2^14 keys", "> 1",
          f"{time(small, 'selection') / time(small, 'odd-even transposition'):.1f}, {time(small, 'insertion') / time(small, 'odd-even transposition'):.1f}",
          min(time(small, "selection"), time(small, "insertion")) > time(small, "odd-even transposition")),
+        *garland_pair_claims(),
         ("sample sort partitions into many ranges and beats quicksort: quicksort / sample sort, 2^28 keys", "> 1", f"{time(top, 'quicksort') / time(top, 'sample sort'):.2f}", time(top, "quicksort") > time(top, "sample sort")),
     ])
 
@@ -621,21 +927,25 @@ def cusp_claims():
 
 PARTS = {
     "hou-claims": hou_claims, "hou-reg-sort": lambda: hou_bindings("reg_sort"), "hou-smem-merge": lambda: hou_bindings("smem_merge"),
-    "hou-grid": hou_grid_table,
+    "hou-grid": hou_grid_table, "hou-chunks": hou_chunks, "hou-bins": hou_bins, "hou-moderngpu": hou_moderngpu,
     "hou-suffix-arrays": hou_suffix_arrays,
-    "tanasic-claims": tanasic_claims, "tanasic-links": tanasic_links, "tanasic-times": tanasic_times, "tanasic-host": tanasic_host,
-    "ilic-claims": ilic_claims, "ilic-table": ilic_table,
-    "capannini-claims": capannini_claims, "capannini-table": capannini_table, "capannini-counters": capannini_counters, "capannini-distributions": capannini_distributions,
-    "garland-claims": garland_claims, "garland-table": garland_table, "cusp-table": cusp_table, "cusp-claims": cusp_claims,
+    "tanasic-claims": tanasic_claims, "tanasic-links": tanasic_links, "tanasic-times": tanasic_times, "tanasic-host": tanasic_host, "tanasic-peers": tanasic_peers, "tanasic-two-gpus": tanasic_two_gpus,
+    "ilic-claims": ilic_claims, "ilic-table": ilic_table, "ilic-two-gpus": ilic_two_gpus, "ilic-host": ilic_host, "ilic-bits": ilic_bits,
+    "capannini-claims": capannini_claims, "capannini-table": capannini_table, "capannini-counters": capannini_counters, "capannini-counted-by": capannini_counted_by, "capannini-work": capannini_work,
+    "capannini-deviations": capannini_deviations, "capannini-distributions": capannini_distributions,
+    "garland-claims": garland_claims, "garland-table": garland_table, "garland-pairs-table": lambda: garland_table("-pairs", "pairs"), "cusp-table": cusp_table, "cusp-claims": cusp_claims,
     **{f"{page}-source": (lambda names=tuple(runs): measured_by(names)) for page, runs in RUNS.items()},
-    "capannini-2011-source": lambda: measured_by(["capannini-distributions", "garland-classics"]),
+    **{f"{page}-two-gpus-source": (lambda names=tuple(runs): measured_by(names)) for page, runs in ON_TWO_GPUS.items()},
+    "capannini-2011-source": lambda: measured_by(["capannini-distributions", "capannini-deviations", "garland-classics"]),
 }
 PICTURES = {
     "hou-fig11.svg": ("hou-lengths", lambda: chart("Fig. 11: segments of equal length, u32 pairs", "pairs in each segment", "10^9 pairs per second", hou_lengths())),
+    "hou-fig2.svg": ("hou-products", hou_fig2),
     "tanasic-fig9.svg": ("tanasic-f32-28", lambda: stacked("Fig. 9: parts of the time, pairs of a float and a u32", "From one more sort, which waits after each part.", tanasic_breakdown())),
     "capannini-fig5.svg": ("garland-classics", capannini_times),
     "capannini-fig6.svg": (None, capannini_formulas),
     "garland-rates.svg": ("garland-classics", garland_rates),
+    "garland-pairs.svg": ("garland-pairs", lambda: garland_rates("garland-pairs", "pairs")),
 }
 
 
@@ -655,25 +965,54 @@ def page_with_parts(path):
     return re.sub(r"<!-- (\S+) -->.*?<!-- end -->", replace, path.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
-def count_by_ncu(bench):
-    """Bank conflicts and divergent branches of Table 1, from Nsight Compute: of one sort, the mean of two."""
-    known = subprocess.run(["ncu", "--query-metrics"], stdout=subprocess.PIPE, text=True, check=False).stdout
-    metrics = [m for m in COUNTERS if re.search(rf"^{m}\s", known, re.MULTILINE)]
-    counts = {}
-    for e in (20,):
-        arguments = f"bench sort --classics --from {2 ** e} --items {2 ** e} --repeat 1 --algorithm 'sortie bitonic' quicksort 'tiled radix'"
-        kernels = r"regex:Memory<(\(bool\))?0>|network_pass|merge::sort_tiles"
-        done = subprocess.run(["ncu", "--csv", "--kernel-name-base", "demangled", "--kernel-name", kernels, "--metrics", ",".join(f"{m}.sum" for m in metrics), bench, *shlex.split(arguments)],
-                              stdout=subprocess.PIPE, text=True, check=False)
-        lines = [line for line in done.stdout.splitlines() if line.startswith('"')]
-        for row in csv.DictReader(lines):
-            kernel, metric = row["Kernel Name"], row["Metric Name"].removesuffix(".sum")
-            method = "bitonic"
-            if "Memory<" in kernel:
-                method = "quicksort" if re.search(r"::(split|fill|sort)_kernel", kernel) else "radix"
-            of = counts.setdefault(f"2^{e}", {}).setdefault(method, dict.fromkeys(COUNTERS, 0))
-            of[metric] += float(row["Metric Value"].replace(",", "")) / 2
-    return counts
+def count_sorts(bench, method, exponent, names, arrays, seconds):
+    """{counter: mean of a sort} by Nsight Compute over so many arrays; {} where that fails or takes longer than `seconds`."""
+    # The row sorts once untimed and `repeat` times timed, each time other keys.
+    arguments = ["bench", "sort", "--classics", "--from", str(2 ** exponent), "--items", str(2 ** exponent), "--repeat", str(arrays - 1), "--algorithm", method]
+    command = ["timeout", "-k", "1", f"{seconds:.0f}", "ncu", "--csv", "--kernel-name-base", "demangled", "--kernel-name", "regex:" + COUNTED_KERNELS[method], "--cache-control", "none",
+               "--clock-control", "none", "--metrics", ",".join(COUNTERS[n] + ".sum" for n in names), bench, *arguments]
+    begin = time.monotonic()
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    sums = {}
+    kernels = 0
+    by_metric = {metric + ".sum": name for name, metric in COUNTERS.items()}
+    for row in csv.DictReader(line for line in done.stdout.splitlines() if line.startswith('"')):
+        if name := by_metric.get(row["Metric Name"]):
+            kernels += name == names[0]
+            sums[name] = sums.get(name, 0) + float(row["Metric Value"].replace(",", ""))
+    print(f"pages.py: {method}, 2^{exponent}, {arrays} arrays: {kernels} kernels in {time.monotonic() - begin:.1f} s, exit code {done.returncode}", file=sys.stderr)
+    if done.returncode in (124, 137) or not sums:
+        print("\n".join(line for line in done.stdout.splitlines() if line.startswith("==")), file=sys.stderr)
+        return {}
+    return {name: total / arrays for name, total in sums.items()}
+
+
+def count_by_ncu(bench, arrays=20, seconds=100):
+    """Counters of Table 1: the mean of an array. Fewer arrays where the time is too short for all."""
+    end = time.monotonic() + seconds
+    found = {"gpu": next(iter(gpu_names()), ""), "commit": "", "arrays": arrays, "counts": {}}
+    known = subprocess.run(["ncu", "--query-metrics"], stdout=subprocess.PIPE, text=True, check=False).stdout.split()
+    counters = [n for n in COUNTERS if n not in PATCHED and COUNTERS[n] in known]
+    for exponent in COUNTED_EXPONENTS:
+        of_size = found["counts"].setdefault(f"2^{exponent}", {})
+        for method in COUNTED_KERNELS:
+            for names in (counters, list(PATCHED)) if exponent == COUNTED_EXPONENTS[0] else (counters,):
+                for number_of_arrays in (arrays, 2):
+                    left = end - time.monotonic()
+                    if left < 1:
+                        continue
+                    if counts := count_sorts(bench, method, exponent, names, number_of_arrays, min(left, seconds / 3)):
+                        of_size.setdefault(method, {}).update(counts)
+                        found["arrays"] = min(found["arrays"], number_of_arrays)
+                        break
+    return found
+
+
+def gpu_names():
+    if not shutil.which("nvidia-smi"):
+        return []
+    command = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout.splitlines()
 
 
 def measure(bench, pages):
@@ -682,7 +1021,8 @@ def measure(bench, pages):
         if page == "capannini-2011" and shutil.which("ncu"):
             with lzma.open(RESULTS / "capannini-counters.json.xz", "wt", encoding="utf-8") as file:
                 json.dump(count_by_ncu(bench), file)
-        for name, arguments in RUNS[page].items():
+        runs = RUNS[page] | (ON_TWO_GPUS.get(page, {}) if len(gpu_names()) > 1 else {})
+        for name, arguments in runs.items():
             done = subprocess.run([bench, *shlex.split(arguments), "--json", "-"], stdout=subprocess.PIPE, check=False)
             if done.returncode not in (0, 1) or not done.stdout:
                 print(f"pages.py: {name}: no report, exit code {done.returncode}", file=sys.stderr)

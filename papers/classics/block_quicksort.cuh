@@ -17,12 +17,13 @@ constexpr unsigned int short_keys = 1024;
 
 /// A range of keys between two pivots, and the numbers of its keys that the splitting blocks have
 /// found below and above the new pivot.
+template <class Item>
 struct Sequence {
   std::uint64_t begin;
   std::uint64_t end;
   unsigned long long below;
   unsigned long long above;
-  std::uint32_t pivot;
+  Item pivot;
 };
 
 /// Shared memory of a split.
@@ -33,12 +34,11 @@ struct SplitStorage {
 };
 
 /// The median of the first, the middle and the last key.
-template <class Memory>
-__device__ std::uint32_t pivot_of(Memory memory, const std::uint32_t* keys, std::uint64_t begin,
-                                  std::uint64_t end) {
-  const std::uint32_t a = memory.load(keys + begin);
-  const std::uint32_t b = memory.load(keys + begin + (end - begin) / 2);
-  const std::uint32_t c = memory.load(keys + end - 1);
+template <class Memory, class Item>
+__device__ Item pivot_of(Memory memory, const Item* keys, std::uint64_t begin, std::uint64_t end) {
+  const Item a = memory.load(keys + begin);
+  const Item b = memory.load(keys + begin + (end - begin) / 2);
+  const Item c = memory.load(keys + end - 1);
   return max(min(a, b), min(max(a, b), c));
 }
 
@@ -46,14 +46,14 @@ __device__ std::uint32_t pivot_of(Memory memory, const std::uint32_t* keys, std:
 /// front of the sequence, those above to its end. Each thread counts its keys first; a prefix sum
 /// gives its output positions. A block reserves space for all its keys by one fetch-and-add at each
 /// end.
-template <class Memory>
-__device__ void split(Memory memory, const std::uint32_t* from, std::uint32_t* to,
-                      std::uint64_t begin, std::uint64_t end, std::uint32_t pivot,
-                      Sequence& sequence, SplitStorage& shared) {
+template <class Memory, class Item>
+__device__ void split(Memory memory, const Item* from, Item* to, std::uint64_t begin,
+                      std::uint64_t end, Item pivot, Sequence<Item>& sequence,
+                      SplitStorage& shared) {
   std::uint32_t below = 0;
   std::uint32_t above = 0;
   for (std::uint64_t i = begin + threadIdx.x; i < end; i += threads) {
-    const std::uint32_t key = memory.load(from + i);
+    const Item key = memory.load(from + i);
     below += key < pivot ? 1 : 0;
     above += key > pivot ? 1 : 0;
   }
@@ -70,7 +70,7 @@ __device__ void split(Memory memory, const std::uint32_t* from, std::uint32_t* t
   std::uint64_t front = sequence.begin + shared.below + below_before;
   std::uint64_t back = sequence.end - shared.above - above_before;
   for (std::uint64_t i = begin + threadIdx.x; i < end; i += threads) {
-    const std::uint32_t key = memory.load(from + i);
+    const Item key = memory.load(from + i);
     if (key < pivot) memory.store(to + front++, key);
     if (key > pivot) memory.store(to + --back, key);
   }
@@ -78,10 +78,11 @@ __device__ void split(Memory memory, const std::uint32_t* from, std::uint32_t* t
 
 /// Sorts keys in shared memory by a bitonic network whose stages begin with a mirrored step, so
 /// comparisons with positions beyond the end can be omitted.
-__device__ inline void sort_shared(std::uint32_t* shared, unsigned int n) {
+template <class Item>
+__device__ void sort_shared(Item* shared, unsigned int n) {
   const auto compare = [&](unsigned int i, unsigned int j) {
     if (i < j && j < n && shared[j] < shared[i]) {
-      const std::uint32_t key = shared[i];
+      const Item key = shared[i];
       shared[i] = shared[j];
       shared[j] = key;
     }
@@ -97,9 +98,9 @@ __device__ inline void sort_shared(std::uint32_t* shared, unsigned int n) {
   __syncthreads();
 }
 
-template <class Memory>
-__device__ void sort_short(Memory memory, const std::uint32_t* from, std::uint32_t* to,
-                           unsigned int n, std::uint32_t* shared) {
+template <class Memory, class Item>
+__device__ void sort_short(Memory memory, const Item* from, Item* to, unsigned int n,
+                           Item* shared) {
   for (unsigned int i = threadIdx.x; i < n; i += threads) shared[i] = memory.load(from + i);
   sort_shared(shared, n);
   for (unsigned int i = threadIdx.x; i < n; i += threads) memory.store(to + i, shared[i]);
@@ -115,28 +116,27 @@ struct Waiting {
 
 /// One block sorts a sequence, the shorter half first. The stack therefore holds at
 /// most one sequence for each halving of the length.
-template <class Memory>
+template <class Memory, class Item>
 __global__ void __launch_bounds__(threads)
-    sort_kernel(Memory memory, std::uint32_t* sorted, std::uint32_t* other,
-                const Waiting* sequences) {
+    sort_kernel(Memory memory, Item* sorted, Item* other, const Waiting* sequences) {
   __shared__ SplitStorage shared;
-  __shared__ Sequence sequence;
+  __shared__ Sequence<Item> sequence;
   __shared__ Waiting stack[64];
-  __shared__ std::uint32_t keys[short_keys];
+  __shared__ Item keys[short_keys];
   int waiting = 1;  // the same in all threads
   if (threadIdx.x == 0) stack[0] = sequences[blockIdx.x];
   __syncthreads();
   while (waiting > 0) {
     const Waiting now = stack[--waiting];
     const std::uint64_t size = now.end - now.begin;
-    const std::uint32_t* const from = now.buffer == 0 ? sorted : other;
-    std::uint32_t* const to = now.buffer == 0 ? other : sorted;
+    const Item* const from = now.buffer == 0 ? sorted : other;
+    Item* const to = now.buffer == 0 ? other : sorted;
     if (size <= short_keys) {
       sort_short(memory, from + now.begin, sorted + now.begin, static_cast<unsigned int>(size),
                  keys);
       continue;
     }
-    const std::uint32_t pivot = pivot_of(memory, from, now.begin, now.end);
+    const Item pivot = pivot_of(memory, from, now.begin, now.end);
     __syncthreads();  // all threads have read the stack and the keys that determine the pivot
     if (threadIdx.x == 0) sequence = {now.begin, now.end, 0, 0, pivot};
     __syncthreads();
@@ -190,9 +190,9 @@ template <class S>
 }
 
 /// Sorts each sequence by a block. Waits for the stream.
-template <class Memory>
-void sort_sequences(Memory memory, std::uint32_t* sorted, std::uint32_t* other,
-                    std::vector<Waiting> sequences, cudaStream_t stream) {
+template <class Memory, class Item>
+void sort_sequences(Memory memory, Item* sorted, Item* other, std::vector<Waiting> sequences,
+                    cudaStream_t stream) {
   if (sequences.empty()) return;
   // Long sequences first, for load balance: the last blocks then have little work.
   std::sort(sequences.begin(), sequences.end(),

@@ -62,6 +62,14 @@ inline constexpr unsigned int threads = 256;
   return static_cast<unsigned int>((items - 1) / threads + 1);
 }
 
+/// The key of an item.
+[[nodiscard]] __device__ inline std::uint32_t key_of(std::uint32_t key) {
+  return key;
+}
+[[nodiscard]] __device__ inline std::uint32_t key_of(std::uint64_t pair) {
+  return static_cast<std::uint32_t>(pair >> 32);
+}
+
 /// Index of this thread in the grid.
 [[nodiscard]] __device__ inline std::uint64_t thread_of_grid() {
   return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;

@@ -11,12 +11,12 @@ namespace {
 /// left and subtracts the smaller ones on its right; the key moves that far to the left.
 /// The block loads all keys into shared memory, one tile at a time; each thread compares its key with
 /// all keys of the tile.
-template <bool ByOffset, class Memory>
+template <bool ByOffset, class Memory, class Item>
 __global__ void __launch_bounds__(threads)
-    place_kernel(Memory memory, Keys keys, std::uint32_t* sorted) {
-  __shared__ std::uint32_t tile[threads];
+    place_kernel(Memory memory, Array<Item> keys, Item* sorted) {
+  __shared__ Item tile[threads];
   const std::uint64_t i = thread_of_grid();
-  const std::uint32_t key = i < keys.n ? memory.load(keys.data + i) : 0;
+  const Item key = i < keys.n ? memory.load(keys.data + i) : 0;
   std::uint64_t place = ByOffset ? i : 0;
   for (std::uint64_t begin = 0; begin < keys.n; begin += threads) {
     __syncthreads();
@@ -35,10 +35,10 @@ __global__ void __launch_bounds__(threads)
   if (i < keys.n) memory.store(sorted + place, key);
 }
 
-template <bool ByOffset>
-void count_and_move(Keys keys, const Run& run) {
+template <bool ByOffset, class Item>
+void count_and_move(Array<Item> keys, const Run& run) {
   if (keys.n < 2) return;
-  DeviceBuffer<std::uint32_t> sorted(keys.n, run.stream);
+  DeviceBuffer<Item> sorted(keys.n, run.stream);
   with_memory(run, [&](auto memory) {
     place_kernel<ByOffset>
         <<<blocks_for(keys.n, threads), threads, 0, run.stream>>>(memory, keys, sorted.data());
@@ -50,12 +50,19 @@ void count_and_move(Keys keys, const Run& run) {
 
 }  // namespace
 
-void counting(Keys keys, const Run& run) {
+template <class Item>
+void counting(Array<Item> keys, const Run& run) {
   count_and_move<false>(keys, run);
 }
 
-void counting_by_offset(Keys keys, const Run& run) {
+template <class Item>
+void counting_by_offset(Array<Item> keys, const Run& run) {
   count_and_move<true>(keys, run);
 }
+
+template void counting(Keys, const Run&);
+template void counting(Pairs, const Run&);
+template void counting_by_offset(Keys, const Run&);
+template void counting_by_offset(Pairs, const Run&);
 
 }  // namespace sortie::papers::classics

@@ -8,13 +8,13 @@ namespace sortie::papers::classics {
 namespace {
 
 /// Thread i compares positions i and i + distance if bit p of i equals that of r.
-template <class Memory>
-__global__ void step_kernel(Memory memory, Keys keys, std::uint64_t p, std::uint64_t r,
+template <class Memory, class Item>
+__global__ void step_kernel(Memory memory, Array<Item> keys, std::uint64_t p, std::uint64_t r,
                             std::uint64_t distance) {
   const std::uint64_t i = thread_of_grid();
   if (i + distance >= keys.n || (i & p) != r) return;
-  const std::uint32_t low = memory.load(keys.data + i);
-  const std::uint32_t high = memory.load(keys.data + i + distance);
+  const Item low = memory.load(keys.data + i);
+  const Item high = memory.load(keys.data + i + distance);
   if (high < low) {
     memory.store(keys.data + i, high);
     memory.store(keys.data + i + distance, low);
@@ -23,7 +23,8 @@ __global__ void step_kernel(Memory memory, Keys keys, std::uint64_t p, std::uint
 
 }  // namespace
 
-void odd_even_merge(Keys keys, const Run& run) {
+template <class Item>
+void odd_even_merge(Array<Item> keys, const Run& run) {
   if (keys.n < 2) return;
   const std::uint64_t half = std::bit_ceil(keys.n) / 2;
   with_memory(run, [&](auto memory) {
@@ -43,5 +44,8 @@ void odd_even_merge(Keys keys, const Run& run) {
     check_cuda(cudaGetLastError());
   });
 }
+
+template void odd_even_merge(Keys, const Run&);
+template void odd_even_merge(Pairs, const Run&);
 
 }  // namespace sortie::papers::classics

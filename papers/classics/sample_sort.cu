@@ -22,11 +22,10 @@ struct Range {
 };
 
 /// A block sorts a sample of a sequence and takes its splitters.
-template <class Memory>
+template <class Memory, class Item>
 __global__ void __launch_bounds__(threads)
-    sample_kernel(Memory memory, const std::uint32_t* keys, const Range* ranges,
-                  std::uint32_t* splitter) {
-  __shared__ std::uint32_t sample[sample_keys];
+    sample_kernel(Memory memory, const Item* keys, const Range* ranges, Item* splitter) {
+  __shared__ Item sample[sample_keys];
   const Range range = ranges[blockIdx.x];
   for (unsigned int i = threadIdx.x; i < sample_keys; i += threads) {
     const std::uint64_t pseudo_random = (i + 1) * 0x9e3779b97f4a7c15ULL ^ range.end;
@@ -40,7 +39,8 @@ __global__ void __launch_bounds__(threads)
 }
 
 /// Number of a key's bucket, by binary search.
-__device__ inline unsigned int bucket_of(std::uint32_t key, const std::uint32_t* splitter) {
+template <class Item>
+__device__ unsigned int bucket_of(Item key, const Item* splitter) {
   unsigned int j = 0;  // splitters below the key
   for (unsigned int step = (splitters + 1) / 2; step > 0; step /= 2)
     if (splitter[j + step - 1] < key) j += step;
@@ -50,12 +50,12 @@ __device__ inline unsigned int bucket_of(std::uint32_t key, const std::uint32_t*
 /// A block counts the keys of its chunk in each bucket or, with Move, moves them. Thread b stores the
 /// count of bucket b and loads its place, which the prefix sum over all counts yields.
 /// \param bounds  with Move: the begins of the buckets of each sequence
-template <bool Move, class Memory>
+template <bool Move, class Memory, class Item>
 __global__ void __launch_bounds__(threads)
-    buckets_kernel(Memory memory, const std::uint32_t* from, std::uint32_t* to, const Range* ranges,
-                   const Chunk* chunks, const std::uint32_t* splitter, std::uint32_t* counts,
+    buckets_kernel(Memory memory, const Item* from, Item* to, const Range* ranges,
+                   const Chunk* chunks, const Item* splitter, std::uint32_t* counts,
                    std::uint64_t* bounds) {
-  __shared__ std::uint32_t of_sequence[splitters];
+  __shared__ Item of_sequence[splitters];
   __shared__ unsigned long long places[buckets];
   const Chunk chunk = chunks[blockIdx.x];
   const Range range = ranges[chunk.sequence];
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(threads)
   const std::uint64_t end = range.begin + size * (chunk.number + 1) / chunk.chunks;
   for (std::uint64_t i = range.begin + size * chunk.number / chunk.chunks + threadIdx.x; i < end;
        i += threads) {
-    const std::uint32_t key = memory.load(from + i);
+    const Item key = memory.load(from + i);
     const unsigned long long place = atomicAdd(&places[bucket_of(key, of_sequence)], 1ULL);
     if constexpr (Move) memory.store(to + place, key);
   }
@@ -86,9 +86,10 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace
 
-void sample_sort(Keys keys, const Run& run) {
+template <class Item>
+void sample_sort(Array<Item> keys, const Run& run) {
   if (keys.n < 2) return;
-  DeviceBuffer<std::uint32_t> other(keys.n, run.stream);
+  DeviceBuffer<Item> other(keys.n, run.stream);
   with_memory(run, [&](auto memory) {
     std::vector<Waiting> short_ones;
     std::vector<Range> ranges;
@@ -111,12 +112,12 @@ void sample_sort(Keys keys, const Run& run) {
       }
       const DeviceBuffer<Range> device_ranges(ranges, run.stream);
       const DeviceBuffer<Chunk> device_chunks(chunks, run.stream);
-      DeviceBuffer<std::uint32_t> splitter(ranges.size() * splitters, run.stream);
+      DeviceBuffer<Item> splitter(ranges.size() * splitters, run.stream);
       DeviceBuffer<std::uint32_t> counts(all_counts, run.stream);
       DeviceBuffer<std::uint64_t> device_bounds(ranges.size() * buckets, run.stream);
       const auto blocks = static_cast<unsigned int>(chunks.size());
-      std::uint32_t* const from = buffer == 0 ? keys.data : other.data();
-      std::uint32_t* const to = buffer == 0 ? other.data() : keys.data;
+      Item* const from = buffer == 0 ? keys.data : other.data();
+      Item* const to = buffer == 0 ? other.data() : keys.data;
       sample_kernel<<<static_cast<unsigned int>(ranges.size()), threads, 0, run.stream>>>(
           memory, from, device_ranges.data(), splitter.data());
       buckets_kernel<false><<<blocks, threads, 0, run.stream>>>(
@@ -147,5 +148,8 @@ void sample_sort(Keys keys, const Run& run) {
     sort_sequences(memory, keys.data, other.data(), short_ones, run.stream);
   });
 }
+
+template void sample_sort(Keys, const Run&);
+template void sample_sort(Pairs, const Run&);
 
 }  // namespace sortie::papers::classics

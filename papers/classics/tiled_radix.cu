@@ -12,23 +12,24 @@ constexpr int digits = 1 << digit_bits;
 constexpr int passes = 32 / digit_bits;
 constexpr unsigned int tile_keys = scan_threads;  // one per thread
 
-[[nodiscard]] __device__ std::uint32_t digit_of(std::uint32_t key, int pass) {
-  return key >> (pass * digit_bits) & (digits - 1);
+template <class Item>
+[[nodiscard]] __device__ std::uint32_t digit_of(Item item, int pass) {
+  return key_of(item) >> (pass * digit_bits) & (digits - 1);
 }
 
 /// Sorts each tile by its digit in shared memory, one binary split per bit, and counts its digits.
 /// The counts are stored digit by digit for all tiles, so their prefix sum gives the output
 /// positions.
-template <class Memory>
+template <class Memory, class Item>
 __global__ void __launch_bounds__(tile_keys)
-    sort_tiles_kernel(Memory memory, Keys keys, int pass, std::uint32_t* sorted,
+    sort_tiles_kernel(Memory memory, Array<Item> keys, int pass, Item* sorted,
                       std::uint32_t* counts) {
-  __shared__ std::uint32_t tile[tile_keys];
+  __shared__ Item tile[tile_keys];
   __shared__ std::uint32_t shared[33];
   __shared__ std::uint32_t counted[digits];
   const std::uint64_t i = thread_of_grid();
   const bool is_key = i < keys.n;
-  std::uint32_t key = is_key ? memory.load(keys.data + i) : 0;
+  Item key = is_key ? memory.load(keys.data + i) : 0;
   const auto here =
       static_cast<unsigned int>(min(std::uint64_t{tile_keys}, keys.n - (i - threadIdx.x)));
   if (threadIdx.x < digits) counted[threadIdx.x] = 0;
@@ -52,15 +53,15 @@ __global__ void __launch_bounds__(tile_keys)
 }
 
 /// Moves the runs of equal digits of each tile to their output positions.
-template <class Memory>
+template <class Memory, class Item>
 __global__ void __launch_bounds__(tile_keys)
-    move_runs_kernel(Memory memory, Keys sorted, int pass, const std::uint32_t* places,
-                     std::uint32_t* out) {
+    move_runs_kernel(Memory memory, Array<Item> sorted, int pass, const std::uint32_t* places,
+                     Item* out) {
   __shared__ std::uint32_t begin[digits];  // first key of each digit in the tile
   __shared__ std::uint32_t place[digits];
   __shared__ std::uint32_t tile[tile_keys];
   const std::uint64_t i = thread_of_grid();
-  const std::uint32_t key = i < sorted.n ? memory.load(sorted.data + i) : 0;
+  const Item key = i < sorted.n ? memory.load(sorted.data + i) : 0;
   tile[threadIdx.x] = digit_of(key, pass);
   if (threadIdx.x < digits)
     place[threadIdx.x] = memory.load(places + std::uint64_t{threadIdx.x} * gridDim.x + blockIdx.x);
@@ -74,13 +75,14 @@ __global__ void __launch_bounds__(tile_keys)
 
 }  // namespace
 
-void tiled_radix(Keys keys, const Run& run) {
+template <class Item>
+void tiled_radix(Array<Item> keys, const Run& run) {
   if (keys.n < 2) return;
   const unsigned int blocks = blocks_for(keys.n, tile_keys);
-  DeviceBuffer<std::uint32_t> other(keys.n, run.stream);
+  DeviceBuffer<Item> other(keys.n, run.stream);
   const std::uint64_t num_counts = std::uint64_t{blocks} * digits;
   DeviceBuffer<std::uint32_t> counts(num_counts, run.stream);
-  const Keys sorted{other.data(), keys.n};
+  const Array<Item> sorted{other.data(), keys.n};
   with_memory(run, [&](auto memory) {
     for (int pass = 0; pass < passes; ++pass) {
       sort_tiles_kernel<<<blocks, tile_keys, 0, run.stream>>>(memory, keys, pass, sorted.data,
@@ -92,5 +94,8 @@ void tiled_radix(Keys keys, const Run& run) {
     check_cuda(cudaGetLastError());
   });
 }
+
+template void tiled_radix(Keys, const Run&);
+template void tiled_radix(Pairs, const Run&);
 
 }  // namespace sortie::papers::classics

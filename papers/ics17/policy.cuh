@@ -49,6 +49,14 @@ inline constexpr int tile_items = 8;
 inline constexpr int tile_size = tile_threads * tile_items;
 static_assert(tile_size == bins.back().capacity, "the grid bin starts where the last bin ends");
 
+/// How the items of a block are divided among its threads, and so among the chunks of its warps.
+enum class Division {
+  full,    ///< Items for each thread, from the first one on; the last threads have none
+  uneven,  ///< m for the first threads and m' = m - 1 for the others: the paper's (m, m')
+};
+/// The division in the shared-memory bins and the tiles; `bench tune --paper` measures both.
+inline constexpr Division chunk_division = Division::uneven;
+
 /// Threads of a block that sorts in registers: 128 and 256 were best in the paper (figure 9).
 inline constexpr int register_block_threads = 128;
 

@@ -9,12 +9,29 @@
 
 /// Smem-merge: a block sorts up to Threads * Items consecutive items (paper, section 3.3).
 ///
-/// Each warp sorts a chunk of 32 * Items items in registers and writes it to shared memory. Then
-/// sorted runs are merged in pairs in shared memory. In each round, thread i produces outputs
-/// i*Items .. i*Items+Items-1: it finds their source in the two runs by the merge path search
-/// (Green, McColl, Bader: ICS 2012), merges serially into registers, and writes back. Runs end
-/// where the data ends, so chunks may have any length and no padding is needed.
+/// Each warp sorts a chunk in registers and writes it to shared memory. Then sorted runs are merged
+/// in pairs in shared memory. In each round, each thread produces the outputs of its own share: it
+/// finds their source in the two runs by the merge path search (Green, McColl, Bader: ICS 2012),
+/// merges serially into registers, and writes back. Shares defines how many items a thread, and so a
+/// chunk, has. Chunks may have any length, so no padding is needed.
 namespace sortie::segsort::ics17 {
+
+/// The items of a block of Threads threads: those of thread t begin at begin(t). The chunk of warp w
+/// begins at begin(32 * w), so no thread has items of two chunks.
+template <Division How, int Threads, int Items>
+struct Shares {
+  int length;
+  int least;   ///< m'
+  int longer;  ///< threads of m items
+
+  __device__ explicit Shares(int length)
+      : length(length), least(length / Threads), longer(length % Threads) {}
+
+  __device__ int begin(int thread) const {
+    if constexpr (How == Division::full) return min(thread * Items, length);
+    return thread * least + min(thread, longer);
+  }
+};
 
 template <class T, int Threads, int Items>
 struct SharedTile {
@@ -37,14 +54,16 @@ struct SharedTile {
 
 /// Sorts the `length` items at `begin`; afterwards `tile` holds them in order. Called by the whole
 /// block; ends with a barrier.
-template <class T, int Threads, int Items>
+template <class T, int Threads, int Items, Division How = chunk_division>
 __device__ void sort_tile(SharedTile<T, Threads, Items>& tile,
                           const Arguments<typename T::Word>& arguments, std::uint64_t begin,
                           int length) {
-  constexpr int chunk = 32 * Items;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int chunk_begin = static_cast<int>(threadIdx.x) / 32 * chunk;
-  const int chunk_length = max(0, min(chunk, length - chunk_begin));
+  constexpr int warps = Threads / 32;
+  const Shares<How, Threads, Items> shares(length);
+  const int thread = static_cast<int>(threadIdx.x);
+  const int lane = thread % 32;
+  const int chunk_begin = shares.begin(thread - lane);
+  const int chunk_length = shares.begin(thread - lane + 32) - chunk_begin;
   const auto less = T::less(arguments.codec);
 
   typename T::I items[Items];
@@ -57,22 +76,26 @@ __device__ void sort_tile(SharedTile<T, Threads, Items>& tile,
   }
   __syncthreads();
 
+  const int output = shares.begin(thread);
+  const int count = shares.begin(thread + 1) - output;
 #pragma unroll 1
-  for (int run = chunk; run < length; run *= 2) {
-    const int output = static_cast<int>(threadIdx.x) * Items;
-    const int a_begin = output / (2 * run) * (2 * run);
-    const int a_size = max(0, min(run, length - a_begin));
-    const int b_begin = a_begin + a_size;
-    const int b_size = max(0, min(run, length - b_begin));
-    const int diagonal = min(output - a_begin, a_size + b_size);
+  for (int run = 1; run < warps && shares.begin(32 * run) < length; run *= 2) {
+    const int first = thread / (64 * run) * (64 * run);  // thread of the first chunk of the pair
+    const int a_begin = shares.begin(first);
+    const int b_begin = shares.begin(first + 32 * run);
+    const int a_size = b_begin - a_begin;
+    const int b_size = shares.begin(min(first + 64 * run, Threads)) - b_begin;
     int i = merge_path<int>(
-        a_size, b_size, diagonal, less, [&](int k) { return tile.get(a_begin + k); },
+        a_size, b_size, output - a_begin, less, [&](int k) { return tile.get(a_begin + k); },
         [&](int k) { return tile.get(b_begin + k); });
-    int j = diagonal - i;
+    int j = output - a_begin - i;
     typename T::I a = i < a_size ? tile.get(a_begin + i) : T::padding();
     typename T::I b = j < b_size ? tile.get(b_begin + j) : T::padding();
 #pragma unroll
     for (int r = 0; r < Items; ++r) {
+      if constexpr (How == Division::uneven) {
+        if (r >= count) break;
+      }
       const bool from_a = i < a_size && (j >= b_size || !less(b, a));
       items[r] = from_a ? a : b;
       if (from_a) {
@@ -86,7 +109,7 @@ __device__ void sort_tile(SharedTile<T, Threads, Items>& tile,
     __syncthreads();
 #pragma unroll
     for (int r = 0; r < Items; ++r) {
-      if (output + r < length) tile.set(output + r, items[r]);
+      if (r < count) tile.set(output + r, items[r]);
     }
     __syncthreads();
   }

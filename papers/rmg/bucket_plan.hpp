@@ -27,6 +27,21 @@ namespace sortie::multisort::plan {
   return {std::move(moves.transfers), division.destination_sizes};
 }
 
+/// Whether fewer items of an exchange would change their device if the devices held the destinations
+/// in descending order: of keys that are nearly in reverse order none would.
+[[nodiscard]] inline bool is_mirrored(const Exchange& exchange) {
+  const std::size_t last = exchange.destination_sizes.size() - 1;
+  std::uint64_t kept = 0;
+  std::uint64_t kept_mirrored = 0;
+  for (const std::vector<Transfer>& transfers : exchange.by_source) {
+    for (const Transfer& transfer : transfers) {
+      if (transfer.destination == transfer.source) kept += transfer.size;
+      if (transfer.destination == last - transfer.source) kept_mirrored += transfer.size;
+    }
+  }
+  return kept_mirrored > kept;
+}
+
 /// A range of a destination that has to be sorted by its lowest `remaining_bits` bits.
 struct SortTask {
   std::uint64_t begin = 0;  ///< first key, counted from the begin of the destination

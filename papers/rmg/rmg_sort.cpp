@@ -4,9 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "core/cuda/check.hpp"
+#include "core/host_runtime.hpp"
+#include "core/phase_timer.hpp"
+#include "multisort/cuda/exchange/host_link.hpp"
 #include "multisort/cuda/exchange/item_exchange.hpp"
 #include "multisort/cuda/radix/partition_kernels.hpp"
 #include "papers/rmg/bucket_plan.hpp"
@@ -28,14 +32,32 @@ constexpr std::uint64_t padding_parts = 200;
 constexpr std::uint64_t small_parts = 100;
 /// The paper's MAX_BRS: a device with more buckets sorts all its keys at once (section 4.4).
 constexpr std::size_t most_tasks = 128;
+/// The paper's MIN_SCO, in bytes, as we understand it: sorted buckets are copied to the host beside the
+/// sorts of the next ones once so many bytes wait. The value is ours.
+constexpr std::uint64_t least_copied_bytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t most_batches = 1024;
+
+/// Items by which a device's buckets may exceed its chunk, for arrays of so many items.
+std::uint64_t padding_of(std::uint64_t items, std::size_t devices) {
+  return items / devices / padding_parts;
+}
+
+/// Most items of a device's buckets. Each of the two borders misses its place by at most the padding;
+/// and the mirrored chunk may have one item more.
+std::uint64_t most_received(std::uint64_t items, std::size_t devices, std::uint64_t chunk) {
+  return std::min(items, chunk + 2 * padding_of(items, devices) + 1);
+}
 
 class RmgSort {
  public:
-  RmgSort(const Context& context, const DeviceGroup& group, const ChunkRequest& request)
+  /// \param host  where the sorted items go, by the order of the destinations; without arrays they go
+  ///              back to the chunks, which otherwise have space for most_received() items
+  RmgSort(const Context& context, const DeviceGroup& group, const ChunkRequest& request,
+          RawItems host = {})
       : context_(context),
         group_(group),
         request_(request),
+        host_(host),
         key_bits_(8 * key_bytes(request.key_type)),
         order_(KeyOrder::of(request.key_type, request.options.order)),
         kernels_(partition_kernels(key_bytes(request.key_type), request.value_bytes)),
@@ -43,7 +65,9 @@ class RmgSort {
         shares_(group.size()) {
     for (const DeviceChunk& chunk : request.chunks) sizes_.push_back(chunk.size);
     begins_ = begins_of(sizes_);
-    padding_ = begins_.back() / group.size() / padding_parts;
+    padding_ = padding_of(begins_.back(), group.size());
+    home_.resize(group.size());
+    std::iota(home_.begin(), home_.end(), std::size_t{0});
     for (std::size_t d = 0; d < group.size(); ++d) allocate(d);
   }
 
@@ -64,6 +88,12 @@ class RmgSort {
     exchange_buckets(partition);
     exchange.stop();
 
+    if (to_host()) {
+      GroupPhase local(context_, group_, "sort and copy out");
+      sort_to_host(partition);
+      local.stop();
+      return;
+    }
     GroupPhase local(context_, group_, "local sort");
     sort_buckets(partition);
     encode(true);
@@ -93,6 +123,7 @@ class RmgSort {
     std::uint64_t size = 0;
   };
 
+  [[nodiscard]] bool to_host() const { return host_.keys != nullptr; }
   [[nodiscard]] std::uint64_t key_size() const { return static_cast<std::uint64_t>(key_bits_ / 8); }
   [[nodiscard]] std::uint64_t value_size() const {
     return static_cast<std::uint64_t>(request_.value_bytes);
@@ -111,12 +142,13 @@ class RmgSort {
     const CurrentDevice current = group_.current(d);
     const cudaStream_t stream = group_.stream(d);
     Share& share = shares_[d];
-    // Each of the two borders misses its place by at most the padding.
-    const std::uint64_t most = std::min(begins_.back(), sizes_[d] + 2 * padding_);
+    const std::uint64_t most = most_received(begins_.back(), group_.size(), sizes_[d]);
+    const std::uint64_t copies = to_host() ? 3 : 2;
     if (context_.memory_budget != 0 &&
-        2 * most * (key_size() + value_size()) > context_.memory_budget)
+        copies * most * (key_size() + value_size()) > context_.memory_budget)
       throw out_of_memory_error(fmt::format("the sort on CUDA device {}", group_.ordinal(d)),
-                                2 * most * (key_size() + value_size()), context_.memory_budget);
+                                copies * most * (key_size() + value_size()),
+                                context_.memory_budget);
     for (Buffer* buffer : {&share.partitioned, &share.received})
       *buffer = {{most * key_size(), stream}, {most * value_size(), stream}};
     const std::uint64_t tiles = sizes_[d] / kernels_.tile + 1;
@@ -290,6 +322,13 @@ class RmgSort {
 
   void exchange_buckets(const plan::RadixPartition& partition) {
     plan::Exchange exchange = plan::exchange_of_buckets(partition);
+    if (to_host() && plan::is_mirrored(exchange)) {
+      // The copy to the host puts the halves in order: no item has to change its device.
+      std::reverse(home_.begin(), home_.end());
+      for (std::vector<plan::Transfer>& transfers : exchange.by_source)
+        for (plan::Transfer& transfer : transfers)
+          transfer.destination = home_[transfer.destination];
+    }
     for (std::vector<plan::Transfer>& transfers : exchange.by_source)
       std::stable_sort(transfers.begin(), transfers.end(),
                        [](const plan::Transfer& a, const plan::Transfer& b) {
@@ -300,12 +339,59 @@ class RmgSort {
         [&](std::size_t d) { return shares_[d].received.arrays(); });
   }
 
-  void sort_buckets(const plan::RadixPartition& partition) {
+  /// The sorts of each destination.
+  [[nodiscard]] std::vector<std::vector<plan::SortTask>> tasks_of(
+      const plan::RadixPartition& partition) const {
     std::vector<std::vector<plan::SortTask>> tasks =
         plan::sort_tasks(partition, begins_.back() / group_.size() / small_parts);
-    const std::vector<std::uint64_t> received = begins_of(partition.destination_sizes());
+    const std::vector<std::uint64_t> sizes = partition.destination_sizes();
     for (std::size_t d = 0; d < group_.size(); ++d)
-      if (tasks[d].size() > most_tasks) tasks[d] = {{0, received[d + 1] - received[d], key_bits_}};
+      if (tasks[d].size() > most_tasks) tasks[d] = {{0, sizes[d], key_bits_}};
+    return tasks;
+  }
+
+  /// Sorts the buckets of each destination, and copies what is sorted to the host beside the sorts of
+  /// its next buckets.
+  void sort_to_host(const plan::RadixPartition& partition) {
+    const std::vector<std::vector<plan::SortTask>> tasks = tasks_of(partition);
+    const std::vector<std::uint64_t> received = begins_of(partition.destination_sizes());
+    for (std::size_t destination = 0; destination < group_.size(); ++destination) {
+      const std::size_t d = home_[destination];
+      const CurrentDevice current = group_.current(d);
+      std::uint64_t begin = 0;  // of the items that wait for their copy
+      std::uint64_t end = 0;
+      for (const plan::SortTask& task : tasks[destination]) {
+        const RawItems to = at(chunk(d), task.begin);
+        sort_task(d, task, at(shares_[d].received.arrays(), task.begin), to);
+        if (!order_.plain())
+          check_cuda(kernels_.encode(to.keys, task.size, order_, true, group_.stream(d)));
+        end = task.begin + task.size;
+        if ((end - begin) * (key_size() + value_size()) < least_copied_bytes) continue;
+        copy_out(d, begin, end, received[destination]);
+        begin = end;
+      }
+      copy_out(d, begin, end, received[destination]);
+    }
+  }
+
+  /// Copies items [begin, end) of a device's chunk to the host after the work on it so far.
+  /// \param destination_begin  place of the chunk in the sorted array
+  void copy_out(std::size_t d, std::uint64_t begin, std::uint64_t end,
+                std::uint64_t destination_begin) {
+    if (begin == end) return;
+    group_.wait(group_.stream_out(d), d, group_.stream(d));
+    const RawItems from = at(chunk(d), begin);
+    const RawItems to = at(host_, destination_begin + begin);
+    check_cuda(cudaMemcpyAsync(to.keys, from.keys, (end - begin) * key_size(),
+                               cudaMemcpyDeviceToHost, group_.stream_out(d)));
+    if (value_size() != 0)
+      check_cuda(cudaMemcpyAsync(to.values, from.values, (end - begin) * value_size(),
+                                 cudaMemcpyDeviceToHost, group_.stream_out(d)));
+  }
+
+  void sort_buckets(const plan::RadixPartition& partition) {
+    const std::vector<std::vector<plan::SortTask>> tasks = tasks_of(partition);
+    const std::vector<std::uint64_t> received = begins_of(partition.destination_sizes());
     std::vector<std::vector<plan::Transfer>> transfers(group_.size());
     for (std::size_t d = 0; d < group_.size(); ++d) {
       const CurrentDevice current = group_.current(d);
@@ -345,6 +431,8 @@ class RmgSort {
   const Context& context_;
   const DeviceGroup& group_;
   const ChunkRequest& request_;
+  RawItems host_;
+  std::vector<std::size_t> home_;  ///< device that each destination's items are received on
   int key_bits_;
   KeyOrder order_;
   const PartitionKernels& kernels_;
@@ -362,6 +450,41 @@ void rmg_sort_chunks(const Context& context, const DeviceGroup& group,
   if (request.num_items() == 0) return;
   RmgSort sort(context, group, request);
   run_to_the_end(group, [&] { sort.sort(); });
+}
+
+void rmg_sort_host(const Context& context, const std::vector<int>& ordinals,
+                   const Request& request) {
+  if (request.num_items == 0) return;
+  const DeviceGroup group(ordinals, request.options.transport);
+  const std::vector<std::uint64_t> sizes = EqualShares{request.num_items, group.size()}.sizes();
+  const std::vector<std::uint64_t> begins = begins_of(sizes);
+  const RawItems host{static_cast<std::byte*>(request.keys),
+                      static_cast<std::byte*>(request.values)};
+  ChunkRequest chunks{{}, request.key_type, request.value_bytes, request.options};
+  std::vector<DeviceBuffer<std::byte>> buffers;
+  std::vector<HostCopy> copies;
+  for (std::size_t d = 0; d < group.size(); ++d) {
+    const CurrentDevice current = group.current(d);
+    const std::uint64_t most = most_received(request.num_items, group.size(), sizes[d]);
+    const auto add = [&](std::byte* of_host, std::uint64_t item_bytes) {
+      buffers.emplace_back(most * item_bytes, group.stream(d));
+      copies.push_back(
+          {d, buffers.back().data(), of_host + begins[d] * item_bytes, sizes[d] * item_bytes});
+      return buffers.back().data();
+    };
+    std::byte* const keys = add(host.keys, request.key_size());
+    std::byte* const values =
+        request.value_bytes == 0 ? nullptr : add(host.values, request.value_size());
+    chunks.chunks.push_back({keys, values, sizes[d], group.ordinal(d)});
+  }
+  RmgSort sort(context, group, chunks, host);
+  run_to_the_end(group, [&] {
+    group.synchronise();  // the copies use other streams than the allocations
+    PhaseTimer copy_in(context, "copy in", request.bytes());
+    copy_by_threads(group, copies, true, threads_of(context));
+    copy_in.stop();
+    sort.sort();
+  });
 }
 
 }  // namespace sortie::papers

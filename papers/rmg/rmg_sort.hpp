@@ -18,10 +18,11 @@ namespace sortie::papers {
 /// - A bucket is identified by its whole prefix. In the code two spanning buckets with the same digit
 ///   were one, and the program crashed (0x00AA.... and 0x01AA....).
 /// - A bucket that was moved again is copied back, where the code swaps buffers.
-/// - Chunks begin and end in device memory and keep their sizes. So boundary buckets are copied once
-///   more, and what serves the copy to the host is absent: its overlap with the sorts (MIN_SCO), the
-///   skipped exchange of mirrored input, which the thesis proposes, and the choice of GPUs by
-///   topology, which are the caller's.
+/// - Chunks in device memory keep their sizes, so boundary buckets are copied once more. What serves
+///   the copy to the host is in rmg_sort_host().
+/// - The GPUs, and their order, are the caller's; the thesis chooses them by topology.
+/// - Where keys of one value hide a border, their bucket is refined down to the last digit and then
+///   divided. So the host has no bucket to repair; in the thesis it repairs those that are split.
 /// - Neighbours are fused if they hold at most 1 % of a share together, whatever pass made them; the
 ///   thesis fuses buckets of fewer than 1 % each, of the same pass.
 /// - Values, signed and floating-point keys, and descending order; stable.
@@ -29,5 +30,17 @@ namespace sortie::papers {
 /// Extra memory on each device: two copies of its items, and CUB's. A ChunkSort.
 void rmg_sort_chunks(const Context& context, const multisort::DeviceGroup& group,
                      const multisort::ChunkRequest& request);
+
+/// The same from host memory to host memory, as the thesis times it. Each device's share is copied in,
+/// and its sorted buckets are copied out beside the sorts of the next ones, at least MIN_SCO bytes at
+/// a time. If the keys are mirrored, the exchange is skipped, which the thesis proposes: devices keep
+/// their items, and the copies out put them in order. A HostMemorySort.
+///
+/// Page-locked memory is copied beside the sorts; for pageable memory the runtime makes the host wait
+/// for each copy. Extra memory on each device: three copies of its items, and CUB's.
+/// Report: phases "copy in", "partition", "exchange", "sort and copy out".
+/// \throws Error (out_of_memory) before host memory is changed; (device)
+void rmg_sort_host(const Context& context, const std::vector<int>& ordinals,
+                   const multisort::Request& request);
 
 }  // namespace sortie::papers

@@ -12,6 +12,7 @@
 #include "core/cuda/check.hpp"
 #include "core/cuda/pinned_memory.hpp"
 #include "multisort/cuda/merge/devices_sort.cuh"
+#include "papers/tanasic/mapped_pivot.cuh"
 #include "papers/tanasic/tanasic.hpp"
 
 /// The merge sort over devices as Tanasic et al. published it: Comparison Based Sorting for Systems
@@ -160,16 +161,7 @@ class StagesSort {
   [[nodiscard]] std::vector<std::uint64_t> find_pivots(std::size_t count) {
     const std::size_t half = count / 2;
     std::vector<std::uint64_t> pivots;
-    if (!group_.all_reach()) {
-      for (std::size_t first = 0; first < group_.size(); first += count) {
-        const std::size_t middle = first + half;
-        pivots.push_back(mirrored_pivot(
-            size_of(first, half), size_of(middle, half),
-            [&](std::uint64_t i) { return read(first, i); },
-            [&](std::uint64_t i) { return read(middle, i); }, order_));
-      }
-      return pivots;
-    }
+    if (!group_.all_reach()) return find_pivots_by_mapped_memory(count);
     for (std::size_t d = 0; d < group_.size(); ++d) {
       const std::uint64_t begin = d % half == 0 ? 0 : chunk_views_.data()[d - 1].end;
       chunk_views_.data()[d] = {now(d).keys, begin, begin + sides(d).n};
@@ -190,15 +182,43 @@ class StagesSort {
     return pivots;
   }
 
-  /// Copies item i of the array that begins on device d to the host.
-  [[nodiscard]] Key read(std::size_t d, std::uint64_t i) const {
-    while (i >= sides(d).n) i -= sides(d++).n;
-    const CurrentDevice current = group_.current(d);
-    Key key;
-    check_cuda(cudaMemcpyAsync(&key, now(d).keys + i, sizeof(Key), cudaMemcpyDeviceToHost,
-                               group_.stream(d)));
-    check_cuda(cudaStreamSynchronize(group_.stream(d)));
-    return key;
+  /// find_pivots() where a device does not reach another's memory.
+  [[nodiscard]] std::vector<std::uint64_t> find_pivots_by_mapped_memory(std::size_t count) {
+    const std::size_t half = count / 2;
+    if (searches_.size() == 0) searches_ = PinnedBuffer<MappedSearch<Key>>(group_.size());
+    int rounds = 0;
+    for (std::size_t first = 0; first < group_.size(); first += count) {
+      const std::uint64_t most = std::min(size_of(first, half), size_of(first + half, half));
+      searches_.data()[first].low = 0;
+      searches_.data()[first].high = most;
+      rounds = std::max(rounds, mapped_rounds(most));
+    }
+    for (int round = 0; round < rounds; ++round) {
+      for (std::size_t d = 0; d < group_.size(); ++d) {
+        const std::size_t first = d / count * count;
+        const bool is_left = d - first < half;
+        const std::size_t begin_device = is_left ? first : first + half;
+        const CurrentDevice current = group_.current(d);
+        publish_probes_kernel<<<1, mapped_probes, 0, group_.stream(d)>>>(
+            now(d).keys, size_of(begin_device, d - begin_device), sides(d).n, is_left,
+            size_of(first, half), searches_.data() + first);
+        check_cuda(cudaGetLastError());
+      }
+      group_.barrier();
+      for (std::size_t first = 0; first < group_.size(); first += count) {
+        const CurrentDevice current = group_.current(first);
+        narrow_kernel<<<1, mapped_probes, 0, group_.stream(first)>>>(searches_.data() + first,
+                                                                     order_);
+        check_cuda(cudaGetLastError());
+      }
+      group_.barrier();
+    }
+    std::vector<std::uint64_t> pivots;
+    for (std::size_t first = 0; first < group_.size(); first += count) {
+      check_cuda(cudaStreamSynchronize(group_.stream(first)));
+      pivots.push_back(searches_.data()[first].low);
+    }
+    return pivots;
   }
 
   /// The part of a range of an array that is on one device.
@@ -290,6 +310,8 @@ class StagesSort {
   WordOrder<Key> order_;
   PinnedBuffer<ChunkView<Key>> chunk_views_;
   PinnedBuffer<std::uint64_t> pivots_;  ///< that of an array at the number of its first device
+  PinnedBuffer<MappedSearch<Key>>
+      searches_;  ///< that of an array at the number of its first device
   int stage_ = 0;
 };
 

@@ -183,6 +183,7 @@ TEST(RowsAsJson, HaveFiguresOfProductsOnlyWhereThereAreSome) {
   Row on_host = product_row();
   on_host.allocating_seconds.clear();
   on_host.product->peak_work_space.reset();
+  on_host.product->rows_by_products = {3, 0, 7};
   const auto rows =
       nlohmann::json::parse(bench::json(std::vector<Row>{product_row(), on_host, Row{}}));
   EXPECT_EQ(rows[0]["products"], 16'000'000);
@@ -191,6 +192,8 @@ TEST(RowsAsJson, HaveFiguresOfProductsOnlyWhereThereAreSome) {
   EXPECT_EQ(rows[0]["allocating_seconds"], nlohmann::json::array({0.005}));
   EXPECT_EQ(rows[0]["median_allocating_seconds"], 0.005);
   EXPECT_TRUE(rows[1]["peak_work_space"].is_null());
+  EXPECT_FALSE(rows[0].contains("rows_by_products"));
+  EXPECT_EQ(rows[1]["rows_by_products"], nlohmann::json({{"1-1", 3}, {"4-7", 7}}));
   EXPECT_FALSE(rows[1].contains("allocating_seconds"));
   EXPECT_FALSE(rows[2].contains("products"));
   EXPECT_TRUE(rows[2].contains("median_seconds"));

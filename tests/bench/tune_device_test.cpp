@@ -51,7 +51,10 @@ TEST(TuneOnDevice, EveryBindingOfThePaperSorts) {
   // 30 bindings, 24 of them with two write methods, in blocks of four sizes.
   EXPECT_EQ(json["reg_sort"].size(), 216u);
   EXPECT_EQ(json["smem_merge"].size(), 30u);
-  for (const char* const figure : {"reg_sort", "smem_merge"}) {
+  // Two bins, four lengths, two divisions.
+  EXPECT_EQ(json["chunks"].size(), 16u);
+  EXPECT_EQ(json["bins"].size(), 11u);
+  for (const char* const figure : {"reg_sort", "smem_merge", "chunks"}) {
     for (const auto& time : json[figure]) {
       EXPECT_TRUE(time["agrees"]) << time;
       EXPECT_EQ(time["failure"], "") << time;

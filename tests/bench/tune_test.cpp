@@ -139,6 +139,41 @@ TEST(Tune, WritesThePapersFigures) {
   EXPECT_THAT(paper_table(figures), HasSubstr("strd 64\n     8      2:4     2.00\n"));
 }
 
+TEST(Tune, ChoosesTheFastestBinsOfThePaper) {
+  PaperFigures figures;
+  figures.items = 1000000000;
+  const auto add = [&](PaperBinding binding, int block_threads, double seconds,
+                       bool agrees = true) {
+    PaperTime time;
+    time.binding = binding;
+    time.block_threads = block_threads;
+    time.length = binding.length();
+    time.seconds = seconds;
+    time.agrees = agrees;
+    (binding.kernel == PaperBinding::Kernel::reg_sort ? figures.reg_sort : figures.smem_merge)
+        .push_back(time);
+  };
+  using Kernel = PaperBinding::Kernel;
+  add({Kernel::reg_sort, 1, 1, false}, 128, 0.1);  // segments of one item need no bin
+  add({Kernel::reg_sort, 16, 16, true}, 128, 0.5);
+  add({Kernel::reg_sort, 32, 8, false}, 128, 0.4);
+  add({Kernel::reg_sort, 32, 8, true}, 512, 0.1);          // not the block size of the bins
+  add({Kernel::smem_merge, 64, 4, true}, 64, 0.2, false);  // wrong
+  add({Kernel::smem_merge, 256, 8, true}, 256, 2);
+  add({Kernel::smem_merge, 512, 4, true}, 512, 1);
+  add({Kernel::smem_merge, 512, 8, true}, 512, 1);  // longer than the last bin
+  const std::vector<PaperTime> bins = figures.bins();
+  ASSERT_EQ(bins.size(), 2u);
+  EXPECT_EQ(bins[0].length, 256u);
+  EXPECT_EQ(bins[0].binding.threads, 32);
+  EXPECT_EQ(bins[1].length, 2048u);
+  EXPECT_EQ(bins[1].binding.threads, 512);
+  EXPECT_THAT(
+      paper_table(figures),
+      HasSubstr("    Bin{Bin::Kind::registers, 256, 32, 8, false},  // 2.5 Gpairs/s\n"
+                "    Bin{Bin::Kind::shared_memory, 2048, 512, 4, true},  // 1.0 Gpairs/s\n};\n"));
+}
+
 TEST(Tune, NeedsCuda) {
   Context context;
   context.backend = Backend::host;

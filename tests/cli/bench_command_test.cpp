@@ -383,6 +383,10 @@ TEST_F(BenchCommand, TellsTheFiguresOfAProduct) {
     EXPECT_EQ(row["case"], product_case("gen:stencil27:3:2"));
     EXPECT_EQ(row["nnz_c"], 54 * 54);  // every point is at most two steps from every other
     EXPECT_EQ(row["items"], 2 * row["products"].get<std::int64_t>());
+    int rows_of_c = 0;
+    for (const auto& [products, count] : row["rows_by_products"].items())
+      rows_of_c += count.get<int>();
+    EXPECT_EQ(rows_of_c, 54) << row["rows_by_products"];
     const bool on_device = backend() == Backend::cuda;
     EXPECT_EQ(row["peak_work_space"].is_number(), on_device) << row;
     EXPECT_EQ(row.contains("allocating_seconds"), on_device) << row;

@@ -162,6 +162,8 @@ INSTANTIATE_TEST_SUITE_P(
                    "found \"search\", expected a subcommand (sortie --help lists them)"},
         WrongUsage{{"bench", "sort", "--classics", "--items", "1000"},
                    "--classics: found 1000 items, expected at least 1024"},
+        WrongUsage{{"bench", "sort", "--classics", "--values", "f64"},
+                   "--classics: found values of 8 bytes, expected none or u32"},
         WrongUsage{{"bench", "sort", "--classics", "--type", "u64"}, "--type excludes --classics"},
         WrongUsage{{"bench", "segsort", "--key", "u128"},
                    "--key: u128 not in {u8,i8,u16,i16,u32,i32,f32,u64,i64,f64}"},

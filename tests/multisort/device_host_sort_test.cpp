@@ -79,17 +79,36 @@ TEST(DeviceHostSort, PageLockedMemoryIsCopiedBesideTheWork) {
     const auto drawn = draw_keys<std::int64_t>(distribution, 400'001);
     PinnedBuffer<std::int64_t> keys(drawn.size());
     PinnedBuffer<std::uint32_t> values(drawn.size());
-    for (const int devices : {1, 3}) {
-      std::copy(drawn.begin(), drawn.end(), keys.data());
-      std::iota(values.data(), values.data() + values.size(), 0U);
-      auto expected = drawn;
-      std::vector<std::uint32_t> expected_values(drawn.size());
-      std::iota(expected_values.begin(), expected_values.end(), 0U);
-      multisort::reference::sort(std::span<std::int64_t>(expected),
-                                 std::span<std::uint32_t>(expected_values), Order::ascending);
-      sort(on_cuda(), keys.span(), values.span(), options_of(SortAlgorithm::radix, devices));
-      ASSERT_TRUE(std::equal(expected.begin(), expected.end(), keys.data()));
-      ASSERT_TRUE(std::equal(expected_values.begin(), expected_values.end(), values.data()));
+    for (const SortAlgorithm algorithm : {SortAlgorithm::radix, papers::rmg}) {
+      for (const int devices : {1, 3}) {
+        std::copy(drawn.begin(), drawn.end(), keys.data());
+        std::iota(values.data(), values.data() + values.size(), 0U);
+        auto expected = drawn;
+        std::vector<std::uint32_t> expected_values(drawn.size());
+        std::iota(expected_values.begin(), expected_values.end(), 0U);
+        multisort::reference::sort(std::span<std::int64_t>(expected),
+                                   std::span<std::uint32_t>(expected_values), Order::ascending);
+        sort(on_cuda(), keys.span(), values.span(), options_of(algorithm, devices));
+        ASSERT_TRUE(std::equal(expected.begin(), expected.end(), keys.data()));
+        ASSERT_TRUE(std::equal(expected_values.begin(), expected_values.end(), values.data()));
+      }
+    }
+  }
+}
+
+TEST(DeviceHostSort, MirroredKeysChangeTheirPlacesOnTheWayOut) {
+  constexpr std::uint64_t n = 8'000'003;  // copies of several MIN_SCO
+  PinnedBuffer<std::uint32_t> keys(n);
+  for (const int devices : {1, 2, 3, 4}) {
+    for (const Order order : {Order::ascending, Order::descending}) {
+      const bool ascending = order == Order::ascending;
+      for (std::uint64_t i = 0; i < n; ++i)
+        keys.data()[i] = static_cast<std::uint32_t>(500 * (ascending ? n - 1 - i : i));
+      sort(on_cuda(), keys.span(), options_of(papers::rmg, devices, order));
+      for (std::uint64_t i = 0; i < n; ++i) {
+        const std::uint64_t rank = ascending ? i : n - 1 - i;
+        ASSERT_EQ(keys.data()[i], static_cast<std::uint32_t>(500 * rank)) << devices << ", " << i;
+      }
     }
   }
 }

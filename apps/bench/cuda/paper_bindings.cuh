@@ -62,14 +62,14 @@ __global__ void __launch_bounds__(most_block_threads)
 
 /// The loop of ics17::block_bin_kernel over all segments, without bins: a block sorts one segment
 /// in shared memory. Writes are either striped, or each thread writes the items that it merged
-/// last.
-template <int Threads, int Items, bool Striped>
+/// last, of a full segment.
+template <int Threads, int Items, bool Striped, ics17::Division How = ics17::Division::full>
 __global__ void __launch_bounds__(Threads) smem_merge_kernel(Arguments<std::uint32_t> arguments) {
   __shared__ ics17::SharedTile<Pairs, Threads, Items> tile;
   for (std::uint64_t i = blockIdx.x; i < arguments.num_segments; i += gridDim.x) {
     const segsort::SegmentExtent segment = extent(arguments, i);
     const int length = static_cast<int>(segment.length);
-    ics17::sort_tile<Pairs, Threads, Items>(tile, arguments, segment.begin, length);
+    ics17::sort_tile<Pairs, Threads, Items, How>(tile, arguments, segment.begin, length);
     const int thread = static_cast<int>(threadIdx.x);
 #pragma unroll
     for (int r = 0; r < Items; ++r) {
@@ -83,6 +83,14 @@ __global__ void __launch_bounds__(Threads) smem_merge_kernel(Arguments<std::uint
   }
 }
 
+/// Whether a shared-memory bin of the policy has this binding.
+constexpr bool is_bin(int threads, int items) {
+  for (const ics17::Bin& bin : ics17::bins)
+    if (bin.kind == ics17::Bin::Kind::shared_memory && bin.threads == threads && bin.items == items)
+      return true;
+  return false;
+}
+
 template <PaperBinding::Kernel Which, int Threads>
 void add_bindings(std::vector<CompiledBinding>& all) {
   const auto add = [&]<int Items, bool Striped>() {
@@ -92,11 +100,18 @@ void add_bindings(std::vector<CompiledBinding>& all) {
       all.push_back({{Which, Threads, Items, Striped}, smem_merge_kernel<Threads, Items, Striped>});
     }
   };
+  // The bins of the policy once more, with uneven chunks.
+  const auto add_uneven = [&]<int Items>() {
+    if constexpr (Which == Kernel::smem_merge)
+      all.push_back({{Which, Threads, Items, true, true},
+                     smem_merge_kernel<Threads, Items, true, ics17::Division::uneven>});
+  };
   const auto add_both = [&]<int Items>() {
     // Bindings that exceed shared memory (8 bytes per item, 48 KiB per block) are omitted.
     if constexpr (Which == Kernel::reg_sort || (Items > 1 && Threads * Items <= 4096)) {
       add.template operator()<Items, false>();
       if constexpr (Items > 1) add.template operator()<Items, true>();
+      if constexpr (is_bin(Threads, Items)) add_uneven.template operator()<Items>();
     }
   };
   [&]<int... Items>(std::integer_sequence<int, Items...>) {

@@ -4,6 +4,7 @@
 #include "apps/bench/cuda/segsort_workload.hpp"
 #include "apps/bench/timing.hpp"
 #include "baselines/segsort/cub.hpp"
+#include "baselines/segsort/moderngpu.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "papers/ics17/sort_ics17.hpp"
@@ -57,6 +58,13 @@ void measure_point(GridPoint& point, SegsortWorkload& work, SegsortPolicy policy
   point.radix_seconds =
       median_of(point, "radix segment+key",
                 time_sort(work, baselines::cub_radix_by_segment, {cub_repetitions, false}));
+  const bool has_moderngpu = baselines::has_moderngpu() &&
+                             work.request().key_type == KeyType::u32 &&
+                             work.request().value_bytes == 4;
+  if (has_moderngpu)
+    point.moderngpu_seconds =
+        median_of(point, "moderngpu",
+                  time_sort(work, baselines::moderngpu_segmented_sort, {cub_repetitions, false}));
   if (policy == SegsortPolicy::ics17) point.binning_seconds = time_binning(work);
 }
 

@@ -77,7 +77,35 @@ __global__ void __launch_bounds__(block_threads)
     static_cast<Word*>(range.keys)[i] = keys[value_of(range, position_bytes, i)];
 }
 
+template <bool Pack>
+__global__ void __launch_bounds__(block_threads)
+    pack_kernel(SortRange range,
+                std::conditional_t<Pack, std::uint64_t, const std::uint64_t>* pairs) {
+  auto* const keys = static_cast<std::uint32_t*>(range.keys);
+  auto* const values = static_cast<std::uint32_t*>(range.values);
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * block_threads;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x; i < range.size;
+       i += stride) {
+    if constexpr (Pack) {
+      pairs[i] = std::uint64_t{keys[i]} << 32 | values[i];
+    } else {
+      keys[i] = static_cast<std::uint32_t>(pairs[i] >> 32);
+      values[i] = static_cast<std::uint32_t>(pairs[i]);
+    }
+  }
+}
+
 }  // namespace
+
+void pack_pairs(const SortRange& range, std::uint64_t* pairs, cudaStream_t stream) {
+  pack_kernel<true><<<blocks_for(range.size), block_threads, 0, stream>>>(range, pairs);
+  check_cuda(cudaGetLastError());
+}
+
+void unpack_pairs(const std::uint64_t* pairs, const SortRange& range, cudaStream_t stream) {
+  pack_kernel<false><<<blocks_for(range.size), block_threads, 0, stream>>>(range, pairs);
+  check_cuda(cudaGetLastError());
+}
 
 void take_positions(const SortRange& range, const void* keys, const KeyFormat& key,
                     int position_bytes, cudaStream_t stream) {

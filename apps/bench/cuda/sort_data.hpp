@@ -48,4 +48,9 @@ struct RangeCheck {
 void take_positions(const SortRange& range, const void* keys, const KeyFormat& key,
                     int position_bytes, cudaStream_t stream);
 
+/// Writes pairs as words, the key in the upper half and the value in the lower one; and back.
+/// \pre keys and values of 4 bytes
+void pack_pairs(const SortRange& range, std::uint64_t* pairs, cudaStream_t stream);
+void unpack_pairs(const std::uint64_t* pairs, const SortRange& range, cudaStream_t stream);
+
 }  // namespace sortie::bench

@@ -22,6 +22,7 @@ struct PaperBinding {
   int threads = 0;       ///< threads per segment
   int items = 0;         ///< items per thread ("ppt" in the paper)
   bool striped = false;  ///< neighbouring threads write neighbouring items ("strd", else "orig")
+  bool uneven = false;  ///< the first warps have chunks of m items a thread, the last ones of m - 1
 
   [[nodiscard]] constexpr std::uint64_t length() const {
     return static_cast<std::uint64_t>(threads) * static_cast<std::uint64_t>(items);
@@ -38,6 +39,13 @@ struct PaperFigures {
   std::uint64_t items = 0;
   std::vector<PaperTime> reg_sort;    ///< Fig. 9, by length, threads, write method, block size
   std::vector<PaperTime> smem_merge;  ///< Fig. 10, by length, threads, write method
+  /// Shared-memory bins of papers::ics17 with full and with uneven chunks (section 3.3), for segments
+  /// that do not fill them
+  std::vector<PaperTime> chunks;
+
+  /// The fastest binding for each capacity from 2 pairs on, with the block size of the policy; what
+  /// papers/ics17/policy.cuh should have on this GPU.
+  [[nodiscard]] std::vector<PaperTime> bins() const;
 };
 
 /// Measures all bindings of both figures. About 10 s on an H200.
@@ -48,9 +56,9 @@ struct PaperFigures {
 [[nodiscard]] PaperFigures paper_figures_on_cuda(const Context& context,
                                                  const TuneOptions& options);
 
-/// Two tables for the terminal.
+/// Three tables for the terminal, and the bins as C++ for papers/ics17/policy.cuh.
 [[nodiscard]] std::string paper_table(const PaperFigures& figures);
-/// A JSON object: `items`, `key`, `value`, `reg_sort`, `smem_merge`.
+/// A JSON object: `items`, `key`, `value`, `reg_sort`, `smem_merge`, `chunks`, `bins`.
 [[nodiscard]] std::string paper_json(const PaperFigures& figures);
 
 }  // namespace sortie::bench

@@ -108,6 +108,7 @@ std::string grid_json(std::span<const GridPoint> points) {
                     {"sortie_seconds", point.sortie_seconds},
                     {"cub_seconds", point.cub_seconds},
                     {"radix_seconds", point.radix_seconds},
+                    {"moderngpu_seconds", point.moderngpu_seconds},
                     {"binning_seconds", point.binning_seconds},
                     {"speedup", point.speedup()},
                     {"agrees", point.agrees},

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <map>
 
@@ -8,6 +10,7 @@
 #include "apps/cli/bench/bench_options.hpp"
 #include "apps/cli/command.hpp"
 #include "core/host_memory.hpp"
+#include "sortie/error.hpp"
 
 namespace sortie::cli {
 namespace {
@@ -37,6 +40,12 @@ void run_classics(Job& job, const SortBenchCommand& command) {
   options.least_items = parse_bytes(command.from);
   options.repetitions = command.common.repeat;
   options.seed = command.common.seed;
+  const int value_bytes = sort_value_types.at(command.values);
+  if (value_bytes > 4)
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("--classics: found values of {} bytes, expected none or u32", value_bytes));
+  options.are_pairs = value_bytes != 0;
   if (!command.cases.empty()) options.cases = command.cases;
   options.methods = command.algorithms;
   finish_bench(job, command,
@@ -107,13 +116,14 @@ Command add_bench_sort_command(CLI::App& bench_parser) {
   parser->add_flag("--without-cub", options->without_cub, "On CUDA: do not measure CUB");
   CLI::Option* const classics = parser->add_flag(
       "--classics", options->classics,
-      "On CUDA: measure the classic algorithms instead, on u32 keys, for lengths up to --items "
-      "and each --case (default: uniform); --algorithm names rows, e.g. quicksort");
+      "On CUDA: measure the classic algorithms instead, on u32 keys or pairs of u32, for lengths "
+      "up "
+      "to --items and each --case (default: uniform); --algorithm names rows, e.g. quicksort");
   parser->add_option("--from", options->from, "With --classics: the shortest length")
       ->capture_default_str()
       ->needs(classics);
   for (const char* const other :
-       {"--type", "--values", "--gpus", "--transport", "--host-to-host", "--without-cub"})
+       {"--type", "--gpus", "--transport", "--host-to-host", "--without-cub"})
     classics->excludes(parser->get_option(other));
   add_bench_options(*parser, *options);
   return make_command(parser, options, run);

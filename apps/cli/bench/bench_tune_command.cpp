@@ -74,6 +74,7 @@ void run(Job& job, const TuneCommand& command) {
     report["paper"] = Json::parse(bench::paper_json(figures));
     if (complaint.empty()) complaint = complaint_about(figures.reg_sort, "reg-sort");
     if (complaint.empty()) complaint = complaint_about(figures.smem_merge, "smem-merge");
+    if (complaint.empty()) complaint = complaint_about(figures.chunks, "smem-merge");
   }
   finish_with_part(job, "tune", report.dump(), complaint);
   if (command.output.empty()) return;

@@ -5,9 +5,17 @@
 #include <cstring>
 
 #include "core/cuda/check.hpp"
+#include "core/numa_node.hpp"
 #include "primitives/host/parallel.hpp"
 
 namespace sortie::multisort {
+
+int numa_node_of(int ordinal) {
+  int node = -1;
+  if (cudaDeviceGetAttribute(&node, cudaDevAttrHostNumaId, ordinal) == cudaSuccess) return node;
+  static_cast<void>(cudaGetLastError());  // drivers before CUDA 12.2
+  return -1;
+}
 
 HostLink::HostLink(int ordinal) {
   const CurrentDevice current(ordinal);
@@ -64,6 +72,7 @@ void copy_by_threads(const DeviceGroup& group, const std::vector<HostCopy>& copi
   run_on_threads(group.size() * each, [&](std::size_t worker) {
     const std::size_t device = worker / each;
     const CurrentDevice current = group.current(device);
+    const OnNumaNode on_node(numa_node_of(group.ordinal(device)));
     HostLink link(group.ordinal(device));
     for (const HostCopy& copy : copies) {
       if (copy.device != device) continue;

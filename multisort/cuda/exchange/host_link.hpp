@@ -12,6 +12,9 @@
 
 namespace sortie::multisort {
 
+/// The NUMA node that is closest to a CUDA device, for OnNumaNode; -1 where it is not known.
+[[nodiscard]] int numa_node_of(int ordinal);
+
 /// Copies between pageable host memory and one device through two page-locked blocks: one is filled
 /// while the other is copied. Not thread-safe.
 class HostLink {
@@ -44,7 +47,8 @@ struct HostCopy {
   std::uint64_t bytes = 0;
 };
 
-/// Copies all ranges, and waits. \param threads  shared by the devices; each gets at least one
+/// Copies all ranges, and waits. The threads of a device run on its NUMA node, where their blocks are,
+/// too. \param threads  shared by the devices; each gets at least one
 void copy_by_threads(const DeviceGroup& group, const std::vector<HostCopy>& copies, bool to_device,
                      int threads);
 

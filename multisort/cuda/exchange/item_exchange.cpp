@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "core/cuda/check.hpp"
+#include "core/numa_node.hpp"
+#include "multisort/cuda/exchange/host_link.hpp"
 
 namespace sortie::multisort {
 
@@ -62,6 +64,7 @@ ItemExchange::Block& ItemExchange::next_block(std::size_t source, int destinatio
   staging.next ^= 1;
   if (!block.filled) {
     const CurrentDevice current = group_.current(source);
+    const OnNumaNode on_node(numa_node_of(group_.ordinal(source)));
     block.bytes = PinnedBuffer<std::byte>(block_bytes);
     block.filled = make_event();
   }

@@ -107,7 +107,9 @@ TEST(MergeSortOfU32, EightDevicesInStages) {
     const auto keys = draw_keys<std::uint32_t>(distribution, 80'003);
     const Cut cut{"eight", {10'000, 1, 20'000, 0, 9'002, 30'000, 1'000, 10'000}};
     for (const SortAlgorithm algorithm : both_algorithms)
-      check_pairs<std::uint32_t, std::uint32_t>(keys, cut, {Order::ascending, true, algorithm});
+      for (const Transport transport : {Transport::automatic, Transport::staged})
+        check_pairs<std::uint32_t, std::uint32_t>(
+            keys, cut, {Order::ascending, true, algorithm, 0, transport});
     if (HasFailure()) return;
   }
 }

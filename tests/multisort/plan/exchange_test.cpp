@@ -174,5 +174,24 @@ TEST(Exchange, TransfersThatTouchAreOne) {
   EXPECT_EQ(plan::exchange_of_buckets(partition).by_source[0].size(), 2u);
 }
 
+TEST(Mirrored, ReverseKeysOnly) {
+  constexpr std::uint64_t n = 30'000;
+  for (const std::size_t devices : {1, 2, 3, 8}) {
+    SCOPED_TRACE(devices);
+    for (const bool reverse : {false, true}) {
+      Chunks chunks;
+      std::uint64_t next = 0;
+      for (const std::uint64_t size : EqualShares{n, devices}.sizes()) {
+        chunks.emplace_back();
+        for (std::uint64_t i = 0; i < size; ++i, ++next)
+          chunks.back().push_back((reverse ? n - 1 - next : next) << 16);
+      }
+      const plan::RadixPartition partition = partition_of(chunks, n, n / devices / 200);
+      // One device keeps its items in both orders.
+      EXPECT_EQ(plan::is_mirrored(plan::exchange_of_buckets(partition)), reverse && devices > 1);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sortie::test
