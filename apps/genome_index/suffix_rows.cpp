@@ -76,7 +76,7 @@ bool streams_from_device(const Context& context) {
 
 void for_each_row_block(const Context& context, const suffix_array::TextView& text,
                         const RowRequest& request, const suffix_array::VisitRowBlock& visit) {
-  with_position_type(text.size(), [&](auto type) {
+  with_position_type(request.mirrored ? 2 * text.size() : text.size(), [&](auto type) {
     using Pos = decltype(type);
     suffix_array::on_backend(
         context,
