@@ -15,8 +15,9 @@ namespace {
 
 using suffix_array::RowRequest;
 
-/// Rows of a block: enough for all threads, and few beside the text.
-constexpr std::uint64_t block_rows = std::uint64_t{1} << 20;
+/// Rows of a block: enough for all threads, which wait for each other several times a block, and few
+/// beside the text.
+constexpr std::uint64_t block_rows = std::uint64_t{1} << 22;
 
 /// for_each_row_block() on the host.
 template <class Pos>
