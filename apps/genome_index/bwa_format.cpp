@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/genome_index/batch_writer.hpp"
 #include "apps/genome_index/bwa_letters.hpp"
 #include "apps/genome_index/formats.hpp"
 #include "core/background_task.hpp"
@@ -87,40 +88,50 @@ struct Bwa2Blocks {
   }
 };
 
-/// Writes an occurrence table from letters that arrive in order.
+/// Encodes an occurrence table from letters that arrive in order.
 template <class Blocks>
 class OccurrenceTable {
  public:
-  OccurrenceTable(IndexFile& file, std::uint64_t letters)
-      : file_(file),
-        offset_(file.reserve(
-            letters / Blocks::letters * block_bytes +
-            (letters % Blocks::letters == 0 ? 0 : Blocks::bytes(letters % Blocks::letters)))) {}
+  static constexpr std::uint64_t block_bytes = 64;
 
-  void append(std::span<const std::uint8_t> codes) {
+  /// Bytes of the whole table.
+  [[nodiscard]] static constexpr std::uint64_t bytes(std::uint64_t letters) {
+    const std::uint64_t rest = letters % Blocks::letters;
+    return letters / Blocks::letters * block_bytes + (rest == 0 ? 0 : Blocks::bytes(rest));
+  }
+
+  /// Bytes that append() writes for so many further letters.
+  [[nodiscard]] std::uint64_t bytes_to_append(std::uint64_t letters) const {
+    return (waiting_.size() + letters) / Blocks::letters * block_bytes;
+  }
+  /// Writes all blocks that are whole now, bytes_to_append() in all. \return the end of these
+  char* append(std::span<const std::uint8_t> codes, char* to) {
     if (!waiting_.empty()) {
       const std::size_t taken = std::min(Blocks::letters - waiting_.size(), codes.size());
       waiting_.insert(waiting_.end(), codes.begin(), codes.begin() + taken);
       codes = codes.subspan(taken);
-      if (waiting_.size() < Blocks::letters) return;
-      write_blocks(waiting_.data(), 1);
+      if (waiting_.size() < Blocks::letters) return to;
+      to = write_blocks(waiting_.data(), 1, to);
     }
     const std::uint64_t blocks = codes.size() / Blocks::letters;
-    write_blocks(codes.data(), blocks);
+    to = write_blocks(codes.data(), blocks, to);
     codes = codes.subspan(blocks * Blocks::letters);
     waiting_.assign(codes.begin(), codes.end());
+    return to;
   }
-  /// Writes the last block, if it is not whole. \return the counts of all letters
-  LetterCounts finish() {
-    if (waiting_.empty()) return before_;
-    std::array<char, block_bytes> block{};
+  /// The last block, if it is not whole: else no bytes.
+  [[nodiscard]] std::vector<char> last_block() {
+    if (waiting_.empty()) return {};
+    std::vector<char> block(block_bytes);
     write_block(waiting_.data(), waiting_.size(), before_, block.data());
-    file_.write_at(offset_, std::span(block).first(Blocks::bytes(waiting_.size())));
-    return before_;
+    block.resize(Blocks::bytes(waiting_.size()));
+    waiting_.clear();
+    return block;
   }
+  /// Counts of the letters in all blocks so far.
+  [[nodiscard]] const LetterCounts& counts() const { return before_; }
 
  private:
-  static constexpr std::uint64_t block_bytes = 64;
   static constexpr std::uint64_t task_blocks = 4096;  ///< 256 KiB of the file
 
   /// Writes a block, and adds its letters to the counts before it.
@@ -130,7 +141,7 @@ class OccurrenceTable {
     Blocks::encode(codes, n, to + sizeof before);
     count_letters(codes, n, before);
   }
-  void write_blocks(const std::uint8_t* letters, std::uint64_t blocks) {
+  char* write_blocks(const std::uint8_t* letters, std::uint64_t blocks, char* to) {
     const std::uint64_t tasks = (blocks + task_blocks - 1) / task_blocks;
     std::vector<LetterCounts> before(tasks + 1);
     const auto blocks_of = [&](std::uint64_t task) {
@@ -145,32 +156,36 @@ class OccurrenceTable {
       for (std::size_t i = 0; i < before_.size(); ++i) before[task + 1][i] += before[task][i];
     before_ = before[tasks];
     for_each_task(tasks, [&](std::uint64_t task) {
-      std::vector<char> encoded(blocks_of(task) * block_bytes);
+      char* block = to + task * task_blocks * block_bytes;
       const std::uint8_t* codes = letters + task * task_blocks * Blocks::letters;
-      for (std::size_t at = 0; at < encoded.size(); at += block_bytes, codes += Blocks::letters)
-        write_block(codes, Blocks::letters, before[task], encoded.data() + at);
-      file_.write_at(offset_ + task * task_blocks * block_bytes, encoded);
+      for (std::uint64_t i = 0; i < blocks_of(task); ++i, block += block_bytes) {
+        write_block(codes, Blocks::letters, before[task], block);
+        codes += Blocks::letters;
+      }
     });
-    offset_ += blocks * block_bytes;
+    return to + blocks * block_bytes;
   }
 
-  IndexFile& file_;
-  std::uint64_t offset_;  ///< of the next block
   LetterCounts before_{};
   std::vector<std::uint8_t> waiting_;  ///< letters of a block that is not whole
 };
 
 /// The text of 2L letters, and sums of the numbers of smaller letters in it.
 struct BothStrands {
-  HostArray<std::uint8_t> codes;
-  std::uint64_t size = 0;
+  HostArray<std::uint8_t> codes;  ///< all letters; of the forward strand only, if is_mirrored
+  std::uint64_t size = 0;         ///< of both strands
+  bool is_mirrored = false;
   std::array<std::uint64_t, 5> smaller{};
 
-  BothStrands(const HostContext& context, const BwaLetters& letters, bool discards_genome)
-      : codes(allocate_array<std::uint8_t>(context, "index: the text of both strands",
-                                           2 * letters.size())),
-        size(2 * letters.size()) {
-    letters.write_both_strands(codes.get(), discards_genome);
+  /// \param mirrors  the reverse strand is left out
+  BothStrands(const HostContext& context, const BwaLetters& letters, bool mirrors,
+              bool discards_genome)
+      : codes(allocate_array<std::uint8_t>(
+            context, mirrors ? "index: the text" : "index: the text of both strands",
+            mirrors ? letters.size() : 2 * letters.size())),
+        size(2 * letters.size()),
+        is_mirrored(mirrors) {
+    letters.write_codes(codes.get(), !mirrors, discards_genome);
     const EqualShares shares = thread_shares(size / 2);
     std::vector<LetterCounts> counts(shares.count);
     for_each_share(shares, [&](std::uint64_t share, std::uint64_t begin, std::uint64_t end) {
@@ -186,6 +201,13 @@ struct BothStrands {
         smaller[code + 1] += of_share[code] + of_share[3 - code];
     }
   }
+
+  /// The symbols that are in memory.
+  [[nodiscard]] std::span<const std::uint8_t> symbols() const {
+    return {codes.get(), is_mirrored ? size / 2 : size};
+  }
+  /// The last letter of both strands.
+  [[nodiscard]] std::uint8_t last() const { return static_cast<std::uint8_t>(3 - codes[0]); }
 };
 
 /// Receives consecutive rows of the suffix array, and their letters of the transform.
@@ -193,8 +215,9 @@ class RowWriter {
  public:
   virtual ~RowWriter() = default;
   /// \param letters  end_code for the row of the suffix at 0
+  /// \param end      index of this row in `letters`; letters.size(), or more, if it is not there
   virtual void append(std::uint64_t first_row, std::span<const std::uint64_t> eighth_rows,
-                      std::span<const std::uint8_t> letters) = 0;
+                      std::span<const std::uint8_t> letters, std::uint64_t end) = 0;
   /// \param end_row  row of the suffix at 0
   virtual void finish(std::uint64_t end_row) = 0;
 };
@@ -204,20 +227,22 @@ class RowWriter {
   return (end + step - 1) / step;
 }
 
-/// Samples that one task writes.
-constexpr std::uint64_t sample_task = std::uint64_t{1} << 16;
-
-template <class Number>
-void write_numbers_at(IndexFile& file, std::uint64_t offset, const std::vector<Number>& numbers) {
-  const auto bytes = std::as_bytes(std::span(numbers));
-  file.write_at(offset, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+/// Writes the last block of a table, which is the first of so many streams, and ends these.
+template <class Table>
+void append_last_block(Table& table, BatchWriter& writer, std::size_t streams) {
+  const std::vector<char> last = table.last_block();
+  std::vector<std::uint64_t> bytes(streams);
+  bytes[0] = last.size();
+  std::ranges::copy(last, writer.start(bytes)[0]);
+  writer.write();
+  writer.finish();
 }
 
 /// Files `.bwt` and `.sa` of bwa.
 class BwaRows : public RowWriter {
  public:
   BwaRows(const BothStrands& text, IndexOutputs& outputs)
-      : text_(text), bwt_(outputs.add_required(".bwt")), sa_(outputs.add(".sa")) {
+      : bwt_(outputs.add_required(".bwt")), sa_(outputs.add(".sa")) {
     const std::uint64_t head = sizeof(std::uint64_t);
     (void)bwt_.reserve(head);
     (void)sa_.reserve(head);
@@ -226,36 +251,35 @@ class BwaRows : public RowWriter {
     sa_.write_numbers(sums);
     sa_.write_number(step);
     sa_.write_number(text.size);
-    samples_ = sa_.reserve((multiples_below(text.size + 1, step) - 1) * sizeof(std::uint64_t));
-    table_.emplace(bwt_, text.size);
+    const std::uint64_t samples =
+        sa_.reserve((multiples_below(text.size + 1, step) - 1) * sizeof(std::uint64_t));
+    writer_.add(bwt_, bwt_.reserve(OccurrenceTable<BwaBlocks>::bytes(text.size)));
+    writer_.add(sa_, samples);
   }
 
   void append(std::uint64_t first_row, std::span<const std::uint64_t> eighth_rows,
-              std::span<const std::uint8_t> letters) override {
-    // Compilers do not vectorise std::find().
-    const auto* const end =
-        static_cast<const std::uint8_t*>(std::memchr(letters.data(), end_code, letters.size()));
-    const auto before =
-        end == nullptr ? letters.size() : static_cast<std::size_t>(end - letters.data());
-    table_->append(letters.first(before));
-    if (end != nullptr) table_->append(letters.subspan(before + 1));
+              std::span<const std::uint8_t> letters, std::uint64_t end) override {
+    const bool has_end = end < letters.size();
+    const std::uint64_t table_bytes = table_.bytes_to_append(letters.size() - (has_end ? 1 : 0));
     // Every fourth of the eighth rows, without row 0.
     const std::uint64_t first = multiples_below(std::max<std::uint64_t>(first_row, 1), step);
     const std::uint64_t end_sample = multiples_below(first_row + letters.size(), step);
     const std::uint64_t eighth = multiples_below(first_row, 8);
-    for_each_range(end_sample - std::min(first, end_sample), sample_task,
-                   [&](std::uint64_t begin, std::uint64_t last) {
-                     std::vector<std::uint64_t> samples(last - begin);
-                     for (std::uint64_t i = begin; i < last; ++i)
-                       samples[i - begin] = eighth_rows[(first + i) * (step / 8) - eighth];
-                     write_numbers_at(sa_, samples_ + (first + begin - 1) * sizeof(std::uint64_t),
-                                      samples);
-                   });
+    const std::uint64_t samples = end_sample - std::min(first, end_sample);
+
+    const std::vector<char*> to = writer_.start({table_bytes, samples * sizeof(std::uint64_t)});
+    char* const behind = table_.append(letters.first(has_end ? end : letters.size()), to[0]);
+    if (has_end) table_.append(letters.subspan(end + 1), behind);
+    for_each_index(0, samples, [&](std::uint64_t i) {
+      std::memcpy(to[1] + i * sizeof(std::uint64_t),
+                  &eighth_rows[(first + i) * (step / 8) - eighth], sizeof(std::uint64_t));
+    });
+    writer_.write();
   }
 
   void finish(std::uint64_t end_row) override {
-    const LetterCounts counts = table_->finish();
-    bwt_.write_numbers(std::span<const std::uint64_t>(counts));
+    append_last_block(table_, writer_, 2);
+    bwt_.write_numbers(std::span<const std::uint64_t>(table_.counts()));
     const std::span<const char> head(reinterpret_cast<const char*>(&end_row), sizeof end_row);
     bwt_.write_at(0, head);
     sa_.write_at(0, head);
@@ -264,11 +288,10 @@ class BwaRows : public RowWriter {
  private:
   static constexpr std::uint64_t step = 32;
 
-  const BothStrands& text_;
   IndexFile& bwt_;
   IndexFile& sa_;
-  std::uint64_t samples_ = 0;  ///< offset of the samples
-  std::optional<OccurrenceTable<BwaBlocks>> table_;
+  OccurrenceTable<BwaBlocks> table_;
+  BatchWriter writer_;
 };
 
 /// Files `.bwt.2bit.64` and `.0123` of bwa-mem2.
@@ -280,31 +303,30 @@ class Bwa2Rows : public RowWriter {
     file_.write_number(rows);
     file_.write_numbers(std::span<const std::uint64_t>(text.smaller));
     // The number of rows is odd, so that a last block and a last sample are always there.
-    table_.emplace(file_, rows);
+    const std::uint64_t table = file_.reserve(OccurrenceTable<Bwa2Blocks>::bytes(rows));
     const std::uint64_t samples = rows / step + 1;
-    high_ = file_.reserve(samples);
-    low_ = file_.reserve(samples * sizeof(std::uint32_t));
+    const std::uint64_t high = file_.reserve(samples);
+    const std::uint64_t low = file_.reserve(samples * sizeof(std::uint32_t));
+    for (const std::uint64_t offset : {table, high, low}) writer_.add(file_, offset);
   }
 
   void append(std::uint64_t, std::span<const std::uint64_t> eighth_rows,
-              std::span<const std::uint8_t> letters) override {
-    table_->append(letters);
-    for_each_range(eighth_rows.size(), sample_task, [&](std::uint64_t begin, std::uint64_t end) {
-      std::vector<char> high(end - begin);
-      std::vector<std::uint32_t> low(end - begin);
-      for (std::uint64_t i = begin; i < end; ++i) {
-        high[i - begin] = static_cast<char>(eighth_rows[i] >> 32);
-        low[i - begin] = static_cast<std::uint32_t>(eighth_rows[i]);
-      }
-      file_.write_at(high_ + begin, high);
-      write_numbers_at(file_, low_ + begin * sizeof(std::uint32_t), low);
+              std::span<const std::uint8_t> letters, std::uint64_t) override {
+    const std::uint64_t table_bytes = table_.bytes_to_append(letters.size());
+    const std::uint64_t samples = eighth_rows.size();
+    const std::vector<char*> to =
+        writer_.start({table_bytes, samples, samples * sizeof(std::uint32_t)});
+    table_.append(letters, to[0]);
+    for_each_index(0, samples, [&](std::uint64_t i) {
+      to[1][i] = static_cast<char>(eighth_rows[i] >> 32);
+      const auto word = static_cast<std::uint32_t>(eighth_rows[i]);
+      std::memcpy(to[2] + i * sizeof word, &word, sizeof word);
     });
-    high_ += eighth_rows.size();
-    low_ += eighth_rows.size() * sizeof(std::uint32_t);
+    writer_.write();
   }
 
   void finish(std::uint64_t end_row) override {
-    (void)table_->finish();
+    append_last_block(table_, writer_, 3);
     file_.write_number(end_row);
   }
 
@@ -312,9 +334,8 @@ class Bwa2Rows : public RowWriter {
   static constexpr std::uint64_t step = 8;
 
   IndexFile& file_;
-  std::uint64_t high_ = 0;  ///< offset of the next sample's high byte
-  std::uint64_t low_ = 0;   ///< and of its low word
-  std::optional<OccurrenceTable<Bwa2Blocks>> table_;
+  OccurrenceTable<Bwa2Blocks> table_;
+  BatchWriter writer_;
 };
 
 /// File `.pac`: the forward strand, 4 letters a byte, the first in the highest bits.
@@ -339,25 +360,39 @@ void write_pac(const BothStrands& text, IndexFile& file) {
 
 /// File `.0123` of bwa-mem2: the text, a byte a letter.
 void write_letters(const BothStrands& text, IndexFile& file) {
-  constexpr std::uint64_t piece = std::uint64_t{4} << 20;
-  for (std::uint64_t begin = 0; begin < text.size; begin += piece)
-    file.write({reinterpret_cast<const char*>(text.codes.get()) + begin,
-                std::min(piece, text.size - begin)});
+  constexpr std::uint64_t piece = std::uint64_t{8} << 20;
+  const std::span<const std::uint8_t> symbols = text.symbols();
+  BatchWriter writer;
+  writer.add(file, file.reserve(text.size));
+  for (std::uint64_t begin = 0; begin < text.size; begin += piece) {
+    const std::uint64_t end = std::min(begin + piece, text.size);
+    char* const to = writer.start({end - begin})[0];
+    const std::uint64_t copied = std::clamp<std::uint64_t>(symbols.size(), begin, end);
+    std::copy_n(symbols.data() + begin, copied - begin, to);
+    // The reverse strand, if it is not there.
+    const std::uint8_t* const mirrored = symbols.data() + (text.size - 1);
+    for (std::uint64_t i = copied; i < end; ++i)
+      to[i - begin] = static_cast<char>(3 - *(mirrored - i));
+    writer.write();
+  }
+  writer.finish();
 }
 
 /// Passes all rows to the writers. Row 0 is the end of the text, so entry i is row i + 1.
 void write_rows(const Context& context, const BothStrands& text,
                 std::span<const std::unique_ptr<RowWriter>> writers) {
-  const std::uint8_t last = text.codes[text.size - 1];
-  for (const auto& writer : writers) writer->append(0, {&text.size, 1}, {&last, 1});
+  const std::uint8_t last = text.last();
+  for (const auto& writer : writers) writer->append(0, {&text.size, 1}, {&last, 1}, 1);
   std::uint64_t end_row = 0;
-  for_each_row_block(context, {{text.codes.get(), text.size}},
-                     {.sample_step = 8, .sample_phase = 7, .first_letter = end_code},
-                     [&](const suffix_array::RowBlock& block) {
-                       end_row = block.marks[0] + 1;
-                       for (const auto& writer : writers)
-                         writer->append(block.first + 1, block.samples, block.letters);
-                     });
+  for_each_row_block(
+      context, {text.symbols()},
+      {.sample_step = 8, .sample_phase = 7, .first_letter = end_code, .mirrored = text.is_mirrored},
+      [&](const suffix_array::RowBlock& block) {
+        end_row = block.marks[0] + 1;
+        for (const auto& writer : writers)
+          writer->append(block.first + 1, block.samples, block.letters,
+                         block.marks[0] - block.first);
+      });
   for (const auto& writer : writers) writer->finish(end_row);
 }
 
@@ -381,7 +416,8 @@ void plan_bwa_indexes(const Context& context, const IndexRequest& request, Genom
     add(".bwt.2bit.64", 56 + (n / 64 + 1) * 64 + (n / 8 + 1) * 5);
   }
   plan.letters = std::max(plan.letters, letters.size());
-  plan.memory = std::max(plan.memory, n + memory_of_rows(context, n));
+  const std::uint64_t in_memory = streams_from_device(context) ? letters.size() : n;
+  plan.memory = std::max(plan.memory, in_memory + memory_of_rows(context, n));
   if (letters.foreign() != 0)
     plan.warnings.push_back(fmt::format(
         "bwa replaces {} bytes that are not letters of DNA (U, -, *, white space, ...) by "
@@ -395,7 +431,8 @@ void write_bwa_indexes(const Context& context, const IndexRequest& request, Inde
   const BwaLetters letters(request.genome);
   outputs.add(".amb").write_text(letters.amb());
   outputs.add(".ann").write_text(letters.ann());
-  const BothStrands text(on_host(context), letters, request.is_last);
+  // A GPU makes the reverse strand itself, and passes on the letters of its rows.
+  const BothStrands text(on_host(context), letters, streams_from_device(context), request.is_last);
   preparing.stop();
   IndexFile& pac = outputs.add(".pac");
   std::vector<std::unique_ptr<RowWriter>> writers;
@@ -407,7 +444,7 @@ void write_bwa_indexes(const Context& context, const IndexRequest& request, Inde
     write_pac(text, pac);
     if (bytes != nullptr) write_letters(text, *bytes);
   });
-  write_rows(less_memory(context, text.size), text, writers);
+  write_rows(less_memory(context, text.symbols().size()), text, writers);
   writing.wait();
 }
 

@@ -162,7 +162,7 @@ std::string BwaLetters::ann() const {
   return text;
 }
 
-void BwaLetters::write_both_strands(std::uint8_t* codes, bool discards) const {
+void BwaLetters::write_codes(std::uint8_t* codes, bool complement, bool discards) const {
   const std::vector<GenomePiece>& pieces = genome_.pieces();
   for_each_task(pieces.size(), [&](std::uint64_t i) {
     std::uint8_t* const begin = codes + begins_[i];
@@ -176,9 +176,10 @@ void BwaLetters::write_both_strands(std::uint8_t* codes, bool discards) const {
       for (std::uint8_t* code = begin; code != to; ++code)
         if (*code == replaced_code) *code = random.next_code();
     }
-    std::uint8_t* complement = codes + 2 * size() - begins_[i];
+    if (!complement) return;
+    std::uint8_t* mirrored = codes + 2 * size() - begins_[i];
     for (const std::uint8_t* code = begin; code != to; ++code)
-      *--complement = static_cast<std::uint8_t>(3 - *code);
+      *--mirrored = static_cast<std::uint8_t>(3 - *code);
   });
 }
 

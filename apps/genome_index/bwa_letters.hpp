@@ -33,9 +33,10 @@ class BwaLetters {
   [[nodiscard]] std::string ann() const;
 
   /// Writes the codes 0 to 3 of all letters, then those of their reverse complement.
-  /// \param codes     2 size() elements
-  /// \param discards  frees the memory of the genome's bytes meanwhile
-  void write_both_strands(std::uint8_t* codes, bool discards) const;
+  /// \param codes      size() elements, or 2 size() for both strands
+  /// \param complement whether those of the reverse complement are written
+  /// \param discards   frees the memory of the genome's bytes meanwhile
+  void write_codes(std::uint8_t* codes, bool complement, bool discards) const;
 
  private:
   /// A run of equal letters that are replaced.

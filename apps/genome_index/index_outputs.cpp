@@ -47,6 +47,16 @@ void IndexFile::write_at(std::uint64_t offset, std::span<const char> bytes) {
   compare(offset, bytes);
 }
 
+void IndexFile::open_direct() {
+  if (written_) written_->open_direct();
+}
+
+bool IndexFile::write_pages(std::uint64_t offset, std::span<const char> bytes) {
+  if (written_) return written_->write_pages(offset, bytes);
+  compare(offset, bytes);
+  return true;
+}
+
 void IndexFile::compare(std::uint64_t offset, std::span<const char> bytes) {
   if (!existing_) return;
   constexpr std::size_t compared_bytes = std::size_t{1} << 18;

@@ -46,6 +46,10 @@ class IndexFile {
   /// Writes reserved bytes. Several threads may call it, also while one appends. \throws Error
   /// (output)
   void write_at(std::uint64_t offset, std::span<const char> bytes);
+  /// Prepares what is reserved for write_pages(). \throws Error (output)
+  void open_direct();
+  /// As WholeFile::write_pages(). In checks, it compares, and returns true.
+  [[nodiscard]] bool write_pages(std::uint64_t offset, std::span<const char> bytes);
   /// Bytes appended and reserved.
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] const std::string& path() const { return path_; }

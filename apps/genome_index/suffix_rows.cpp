@@ -15,8 +15,9 @@ namespace {
 
 using suffix_array::RowRequest;
 
-/// Rows of a block: enough for all threads, and few beside the text.
-constexpr std::uint64_t block_rows = std::uint64_t{1} << 20;
+/// Rows of a block: enough for all threads, which wait for each other several times a block, and few
+/// beside the text.
+constexpr std::uint64_t block_rows = std::uint64_t{1} << 22;
 
 /// for_each_row_block() on the host.
 template <class Pos>
@@ -76,7 +77,7 @@ bool streams_from_device(const Context& context) {
 
 void for_each_row_block(const Context& context, const suffix_array::TextView& text,
                         const RowRequest& request, const suffix_array::VisitRowBlock& visit) {
-  with_position_type(text.size(), [&](auto type) {
+  with_position_type(request.mirrored ? 2 * text.size() : text.size(), [&](auto type) {
     using Pos = decltype(type);
     suffix_array::on_backend(
         context,

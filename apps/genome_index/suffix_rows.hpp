@@ -33,7 +33,7 @@ void for_each_rows(const Context& context, const suffix_array::TextView& text, R
 /// The same as letters and samples, in ascending order of the rows of the request. From a GPU, only
 /// these are copied, while it sorts the next range; on the host, they are taken from rows of the
 /// suffix array.
-/// \param request  ascending, and without a tail, unless streams_from_device()
+/// \param request  ascending, without a tail, and not mirrored, unless streams_from_device()
 void for_each_row_block(const Context& context, const suffix_array::TextView& text,
                         const suffix_array::RowRequest& request,
                         const suffix_array::VisitRowBlock& visit);

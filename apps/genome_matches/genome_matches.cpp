@@ -96,6 +96,16 @@ MatchIndex::MatchIndex(const Context& context, sequences::Text reference,
     state_->wide_suffixes.emplace(sorting, state_->reference, options.min_length);
   else
     state_->suffixes.emplace(sorting, state_->reference, options.min_length);
+#if defined(SORTIE_HAVE_CUDA)
+  if (state_->suffixes && sorting.backend == Backend::cuda) {
+    const SuffixIndex<std::uint32_t>& suffixes = *state_->suffixes;
+    const SuffixTables tables{symbols, suffixes.suffixes(), suffixes.begins(),
+                              suffixes.key_length(), options.min_length};
+    const PhaseTimer copying(context, "copy to the device");
+    if (DeviceMatches::fits(context, tables))
+      state_->device = std::make_unique<DeviceMatches>(context, tables);
+  }
+#endif
 }
 
 MatchIndex::~MatchIndex() = default;
@@ -130,6 +140,12 @@ std::uint64_t MatchIndex::building_bytes(std::uint64_t symbols, const MatchOptio
 void MatchIndex::State::find(Letters query, QueryRange range, const SeedIndex::Use& use) const {
   if (options.kind == Kind::maximal) return seeds->find(reference.symbols, query, range, use);
   std::vector<Match> matches;
+#if defined(SORTIE_HAVE_CUDA)
+  const std::uint64_t positions = range.end - range.begin;
+  if (device && positions >= DeviceMatches::least_positions &&
+      positions <= DeviceMatches::most_positions && device->find_unique(query, range, matches))
+    return use(matches);
+#endif
   if (wide_suffixes)
     wide_suffixes->find_unique(query, range, matches);
   else

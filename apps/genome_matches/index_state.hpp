@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -9,6 +10,9 @@
 #include "apps/genome_matches/letters.hpp"
 #include "apps/genome_matches/seed_index.hpp"
 #include "apps/genome_matches/suffix_index.hpp"
+#if defined(SORTIE_HAVE_CUDA)
+#include "apps/genome_matches/cuda/device_matches.hpp"
+#endif
 #include "sortie/genome_matches.hpp"
 #include "sortie/text.hpp"
 
@@ -22,6 +26,9 @@ struct MatchIndex::State {
   // One of them, for unique matches and statistics.
   std::optional<SuffixIndex<std::uint32_t>> suffixes;
   std::optional<SuffixIndex<std::uint64_t>> wide_suffixes;
+#if defined(SORTIE_HAVE_CUDA)
+  std::unique_ptr<DeviceMatches> device;  ///< of `suffixes`; null on the host
+#endif
 
   /// Matches that begin within a range of the query, ascending, a part at a time. Kind::unique:
   /// those that are unique in the reference, since the others depend on the whole query.

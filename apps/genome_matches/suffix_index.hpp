@@ -27,6 +27,14 @@ class SuffixIndex {
 
   [[nodiscard]] static std::uint64_t bytes_of(std::uint64_t symbols);
 
+  [[nodiscard]] std::span<const Pos> suffixes() const { return suffixes_; }
+  /// For each key, the first suffix that is not less, and the number of suffixes.
+  [[nodiscard]] std::span<const Pos> begins() const {
+    return {begins_.get(), (std::uint64_t{1} << 2 * key_length_) + 1};
+  }
+  /// Letters of a key.
+  [[nodiscard]] std::uint64_t key_length() const { return key_length_; }
+
   /// Maximal matches of at least `min_length` letters that are unique in the reference and begin
   /// in a range of the query. Appends them, ascending.
   void find_unique(Letters query, QueryRange range, std::vector<Match>& matches) const;
@@ -68,8 +76,7 @@ class SuffixIndex {
   std::uint64_t min_length_;
   std::vector<Pos> suffixes_;
   std::uint64_t key_length_ = 0;  ///< letters of the keys of the table
-  HostArray<Pos>
-      begins_;  ///< for each key, the first suffix that is not less; the number of suffixes
+  HostArray<Pos> begins_;         ///< begins()
   /// Windows are the first letters of a match, as many as have a code. The filter has the bits of
   /// all windows of the reference.
   std::uint64_t window_ = 0;

@@ -25,17 +25,12 @@ class BucketWriter {
   static constexpr std::uint64_t usual_buckets = 1024;
   static constexpr std::size_t line_words = sizeof(CacheLine) / sizeof(Word);
 
-  /// \param words  the buckets, at a cache line
+  /// \param words  the buckets, at a cache line, each at a multiple of line_words: buffers are
+  ///               written past the caches
   /// \param nexts  first item of each bucket in `words`, shared by threads; once all is written,
   ///               behind its last item
-  /// \param streamed  whether buffers are written past the caches: each bucket must begin at a
-  ///                  multiple of line_words
-  BucketWriter(Word* words, std::atomic<std::uint64_t>* nexts, std::size_t buckets, bool streamed)
-      : words_(words),
-        nexts_(nexts),
-        streamed_(streamed),
-        buffers_(allocate_array<Buffer>(buckets)),
-        fill_(buckets) {}
+  BucketWriter(Word* words, std::atomic<std::uint64_t>* nexts, std::size_t buckets)
+      : words_(words), nexts_(nexts), buffers_(allocate_array<Buffer>(buckets)), fill_(buckets) {}
 
   [[gnu::always_inline]] void put(std::size_t bucket, Word word) {
     const std::size_t slot = fill_[bucket];
@@ -68,19 +63,16 @@ class BucketWriter {
     const Word* const from = buffers_[bucket].words;
     Word* const to = words_ + nexts_[bucket].fetch_add(buffer_words, std::memory_order_relaxed);
 #ifdef __SSE2__
-    if (streamed_) {
-      for (std::size_t i = 0; i < buffer_words; i += sizeof(__m128i) / sizeof(Word))
-        _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
-                         _mm_load_si128(reinterpret_cast<const __m128i*>(from + i)));
-      return;
-    }
-#endif
+    for (std::size_t i = 0; i < buffer_words; i += sizeof(__m128i) / sizeof(Word))
+      _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
+                       _mm_load_si128(reinterpret_cast<const __m128i*>(from + i)));
+#else
     std::copy_n(from, buffer_words, to);
+#endif
   }
 
   Word* words_;
   std::atomic<std::uint64_t>* nexts_;
-  bool streamed_;
   HostArray<Buffer> buffers_;
   std::vector<std::uint8_t> fill_;  ///< words in each buffer
 };

@@ -24,7 +24,13 @@
 #include "core/phase_timer.hpp"
 #include "sequences/fasta_text.hpp"
 #include "sortie/error.hpp"
-#include "sortie/sort.hpp"
+
+#if defined(SORTIE_HAVE_CUDA)
+#include "apps/kmer_count/cuda/device_counts.hpp"
+#include "core/cuda/check.hpp"
+#include "core/cuda/device_context.hpp"
+#include "core/cuda/pinned_memory.hpp"
+#endif
 
 namespace sortie::kmers {
 namespace {
@@ -64,9 +70,9 @@ class Counting {
         options_(options),
         table_(table),
         threads_(threads_of(context)),
-        on_device_(options.k <= most_k_of_words && resolve_backend(context) == Backend::cuda),
         // The budget of cuda is that of device memory.
-        memory_(on_device_ ? host_memory_available() : host_memory_limit(context)),
+        memory_(context.backend == Backend::cuda ? host_memory_available()
+                                                 : host_memory_limit(context)),
         piece_bytes_(std::clamp(memory_ / 64 / static_cast<std::uint64_t>(threads_),
                                 least_piece_bytes, usual_piece_bytes)),
         runs_(sorting::spill_folder(table), memory_ / 3) {}
@@ -75,9 +81,15 @@ class Counting {
                   const std::function<void(const KmerFigures&)>& finish) {
     require_memory_of_threads();
     read(paths);
+#if defined(SORTIE_HAVE_CUDA)
+    if (is_for_device()) {
+      count_on_device(finish);
+      return std::move(figures_);
+    }
+#endif
     if (options_.k > most_k_of_words) {
       count<DoubleWord, DoubleWord>(finish);
-    } else if (options_.k <= most_k_of_short_words && !on_device_) {
+    } else if (options_.k <= most_k_of_short_words) {
       count<std::uint64_t, std::uint32_t>(finish);
     } else {
       count<std::uint64_t, std::uint64_t>(finish);
@@ -219,7 +231,7 @@ class Counting {
         BucketSort<Word>::scratch_bytes +
         (table_.empty() ? 0 : 3 * (static_cast<std::uint64_t>(options_.k) + 8));
     BucketLimits limits;
-    limits.alignment = on_device_ ? 1 : BucketWriter<Word>::line_words;
+    limits.alignment = BucketWriter<Word>::line_words;
     limits.pass_items = std::max<std::uint64_t>(left / 4 * 3 / sizeof(Word), 2 * limits.alignment);
     limits.bucket_items =
         std::min(thread_bytes / item_bytes + 1, limits.pass_items - limits.alignment);
@@ -251,16 +263,12 @@ class Counting {
     std::optional<WholeFile> file;
     if (!table_.empty()) file.emplace(table_);
     const HostArray<Word> words = allocate_array<Word>(most_words);
-    std::vector<TableLines> lines;
-    for (int t = 0; t < threads_; ++t)
-      lines.emplace_back(options_.k, options_.counts, options_.format, file.has_value(),
-                         options_.checksum);
+    std::vector<TableLines> lines = make_lines(file.has_value());
     std::vector<BucketSort<Word>> sorts(static_cast<std::size_t>(threads_));
     std::uint64_t counted = 0;
     for (std::size_t pass = 0; pass < passes.size(); ++pass) {
       const std::vector<Bucket>& buckets = passes[pass];
       partition<Key>(tree, cells, buckets, words.get(), pass, passes.size());
-      sort_on_device(buckets, words.get());
       const PhaseTimer timer(context_, "count");
       OutputBlocks blocks;
       blocks.count = buckets.size();
@@ -275,16 +283,10 @@ class Counting {
           return mine.text();
         }
         Word* const begin = words.get() + bucket.begin;
-        if (on_device_) {
-          BucketSort<Word>::count_sorted(begin, bucket.items, [&](Word word, std::uint64_t count) {
-            add(static_cast<Key>(word), count);
-          });
-        } else {
-          const Cell& last = cells[bucket.end_cell - 1];
-          sorts[static_cast<std::size_t>(worker)].count(
-              begin, bucket.items, static_cast<Key>(cells[bucket.first_cell].first),
-              static_cast<Key>(last.first + (DoubleWord{1} << last.shift) - 1), add);
-        }
+        const Cell& last = cells[bucket.end_cell - 1];
+        sorts[static_cast<std::size_t>(worker)].count(
+            begin, bucket.items, static_cast<Key>(cells[bucket.first_cell].first),
+            static_cast<Key>(last.first + (DoubleWord{1} << last.shift) - 1), add);
         return mine.text();
       };
       std::uint64_t told = 0;
@@ -298,15 +300,7 @@ class Counting {
         make_blocks(threads_, blocks);
       }
     }
-    for (const TableLines& part : lines) part.add_to(figures_);
-    finish_figures(figures_);
-    if (file) {
-      figures_.table_bytes = file->bytes_written();
-      file->flush();
-    }
-    // Files get names only when the bytes of all are written.
-    if (finish) finish(figures_);
-    if (file) file->commit();
+    finish_table(lines, file, finish);
   }
 
   /// Moves the k-mers of a pass to their buckets.
@@ -325,8 +319,7 @@ class Counting {
     }
     const KmerRouter router = tree.router(numbers);
     std::vector<BucketWriter<Word>> writers;
-    for (int t = 0; t < threads_; ++t)
-      writers.emplace_back(words, nexts.get(), buckets.size(), !on_device_);
+    for (int t = 0; t < threads_; ++t) writers.emplace_back(words, nexts.get(), buckets.size());
     // K-mers of other passes are dropped without a branch.
     constexpr std::size_t batch = 256;
     const auto first = static_cast<Key>(cells[buckets.front().first_cell].first);
@@ -356,26 +349,108 @@ class Counting {
     for (BucketWriter<Word>& writer : writers) writer.finish();
   }
 
-  /// The buckets of a pass have no gaps between them, so they are sorted as one array.
-  template <class Word>
-  void sort_on_device(std::span<const Bucket> buckets, Word* words) {
-    if constexpr (std::is_same_v<Word, std::uint64_t>) {
-      if (!on_device_) return;
-      std::uint64_t items = 0;
-      for (const Bucket& bucket : buckets) items += bucket.is_counted ? 0 : bucket.items;
-      const PhaseTimer timer(context_, "sort");
-      Context context = context_;
-      context.progress = {};
-      context.report = nullptr;
-      sort(context, std::span(words, items));
+#if defined(SORTIE_HAVE_CUDA)
+  [[nodiscard]] bool is_for_device() const {
+    return options_.k >= least_device_k && options_.k <= most_device_k && !options_.plan_only &&
+           resolve_backend(context_) == Backend::cuda;
+  }
+
+  /// K-mers of all blocks.
+  [[nodiscard]] std::uint64_t count_occurrences() {
+    std::vector<std::uint64_t> counts(static_cast<std::size_t>(threads_));
+    for_each_block("", 0, 1, [&](std::size_t worker, std::span<const std::uint64_t> words) {
+      for (std::size_t at = 0; at < words.size();) {
+        const std::uint64_t letters = words[at];
+        counts[worker] += letters - static_cast<std::uint64_t>(options_.k) + 1;
+        at += 1 + (letters + letters_per_word - 1) / letters_per_word;
+      }
+    });
+    std::uint64_t all = 0;
+    for (const std::uint64_t count : counts) all += count;
+    return all;
+  }
+
+  /// The GPU sorts and counts, threads of the host write the lines.
+  void count_on_device(const std::function<void(const KmerFigures&)>& finish) {
+    /// Distinct k-mers whose lines a thread writes at a time.
+    constexpr std::uint64_t block_kmers = std::uint64_t{1} << 16;
+    struct Copies {
+      CudaStream stream = make_stream();
+      PinnedBuffer<std::uint64_t> kmers{block_kmers};
+      PinnedBuffer<std::uint32_t> counts{block_kmers};
+    };
+    CountPlan& plan = figures_.plan;
+    plan.kmers = count_occurrences();
+    plan.packed_bytes = runs_.resident_bytes() + runs_.spilled_bytes();
+    plan.spilled_bytes = runs_.spilled_bytes();
+    const auto for_each = [&](const auto& visit) {
+      std::vector<std::uint64_t> buffer;
+      for (std::size_t block = 0; block < runs_.size(); ++block) visit(runs_.load(block, buffer));
+    };
+    DeviceCounts device(context_, options_.k, options_.canonical, plan.kmers, for_each);
+    plan.passes = device.passes();
+    plan.memory = runs_.resident_bytes();
+    if (options_.announce) options_.announce(plan);
+
+    const DeviceScope scope(context_);
+    std::optional<WholeFile> file;
+    if (!table_.empty()) file.emplace(table_);
+    std::vector<TableLines> lines = make_lines(file.has_value());
+    std::vector<std::optional<Copies>> copies(static_cast<std::size_t>(threads_));
+    for (std::size_t pass = 0; pass < device.passes(); ++pass) {
+      const std::uint64_t distinct = device.count(pass, for_each);
+      const PhaseTimer timer(context_, "count");
+      OutputBlocks blocks;
+      blocks.count = (distinct + block_kmers - 1) / block_kmers;
+      blocks.make = [&](int worker, std::uint64_t number) {
+        const CurrentDevice current(context_.device);
+        std::optional<Copies>& mine = copies[static_cast<std::size_t>(worker)];
+        if (!mine) mine.emplace();
+        const std::uint64_t first = number * block_kmers;
+        const std::uint64_t size = std::min(block_kmers, distinct - first);
+        const auto kmers = mine->kmers.span().first(size);
+        const auto counts = mine->counts.span().first(size);
+        device.copy(first, kmers, counts, mine->stream.get());
+        TableLines& text = lines[static_cast<std::size_t>(worker)];
+        text.clear();
+        for (std::uint64_t i = 0; i < size; ++i) text.add(kmers[i], counts[i]);
+        return text.text();
+      };
+      if (file) {
+        write_blocks(*file, threads_, blocks);
+      } else {
+        make_blocks(threads_, blocks);
+      }
+      report_progress(context_, "count", pass + 1, device.passes());
     }
+    finish_table(lines, file, finish);
+  }
+#endif
+
+  [[nodiscard]] std::vector<TableLines> make_lines(bool writes) const {
+    std::vector<TableLines> lines;
+    for (int t = 0; t < threads_; ++t)
+      lines.emplace_back(options_.k, options_.counts, options_.format, writes, options_.checksum);
+    return lines;
+  }
+
+  void finish_table(const std::vector<TableLines>& lines, std::optional<WholeFile>& file,
+                    const std::function<void(const KmerFigures&)>& finish) {
+    for (const TableLines& part : lines) part.add_to(figures_);
+    finish_figures(figures_);
+    if (file) {
+      figures_.table_bytes = file->bytes_written();
+      file->flush();
+    }
+    // Files get names only when the bytes of all are written.
+    if (finish) finish(figures_);
+    if (file) file->commit();
   }
 
   const Context& context_;
   const CountOptions& options_;
   const std::string& table_;
   int threads_;
-  bool on_device_;
   std::uint64_t memory_;
   std::size_t piece_bytes_;
   RunBlocks runs_;

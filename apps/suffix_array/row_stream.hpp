@@ -20,6 +20,9 @@ struct RowRequest {
   std::uint64_t sample_phase = 0;  ///< is this
   std::uint64_t tail = 0;          ///< suffixes of at most so many symbols have marks
   std::uint8_t first_letter = 0;   ///< letter of the row of the suffix at 0
+  /// The text is the given symbols, codes 0 to 3, and behind them their reverse complement (a code c
+  /// has 3 - c). It has no separators.
+  bool mirrored = false;
 
   /// Rows below `row` that have samples.
   [[nodiscard]] constexpr std::uint64_t samples_below(std::uint64_t row) const {
@@ -52,7 +55,8 @@ struct RangePlan;
 /// order, block by block, on the calling thread: while a range is visited, the next one is sorted.
 ///
 /// \tparam Index  positions on the device; addresses the text
-/// \param text  not empty. Letters before which a record ends are unspecified
+/// \param text  not empty. Letters before which a record ends are unspecified; see
+///              RowRequest::mirrored
 /// \param plan  null: that for the memory of the device
 /// \throws Error (out_of_memory, unavailable, device), and what `visit` throws
 /// Host memory: row_stream_bytes. GPU memory: as a construction in ranges, and 1 +

@@ -131,6 +131,7 @@ void WholeFile::give_name() {
 
 WholeFile::~WholeFile() {
   unmap();
+  close_direct();
   if (committed_) return;
   if (descriptor_ >= 0 && descriptor_ != STDOUT_FILENO) ::close(descriptor_);
   if (!temporary_.empty()) ::unlink(temporary_.path());
@@ -209,6 +210,46 @@ void WholeFile::map_writes() {
   if (pages != MAP_FAILED) mapped_ = {static_cast<char*>(pages), length};
 }
 
+void WholeFile::open_direct() {
+  if (direct_ >= 0) return;
+  struct statfs system = {};
+  if (::fstatfs(descriptor_, &system) != 0 || system.f_type == TMPFS_MAGIC) return;
+  const std::string self = fmt::format("{}/{}", own_descriptors, descriptor_);
+  direct_ = ::open(self.c_str(), O_WRONLY | O_DIRECT | O_CLOEXEC);
+  if (direct_ < 0) return;
+  // Writes that make a file longer, and look for space, exclude each other for longer. File systems
+  // that cannot allocate so do without.
+  while (::fallocate(descriptor_, 0, 0, static_cast<off_t>(bytes_written_)) != 0) {
+    if (errno == ENOSPC) throw write_error(path_, errno);
+    if (errno != EINTR) return;
+  }
+}
+
+bool WholeFile::write_pages(std::uint64_t offset, std::span<const char> bytes) const {
+  if (direct_ < 0) return false;
+  bool is_begun = false;
+  while (!bytes.empty()) {
+    const ssize_t written =
+        ::pwrite(direct_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINVAL && !is_begun) return false;
+    std::size_t count = accepted(path_, written);
+    // Of a page that was not taken as a whole, all is written again.
+    count = count / page_bytes * page_bytes;
+    if (count == 0 && written > 0) {
+      write_at(offset, bytes);
+      return true;
+    }
+    bytes = bytes.subspan(count);
+    offset += count;
+    is_begun |= count != 0;
+  }
+  return true;
+}
+
+void WholeFile::close_direct() {
+  if (direct_ >= 0) ::close(std::exchange(direct_, -1));
+}
+
 void WholeFile::unmap() {
   if (!mapped_.empty()) ::munmap(mapped_.data(), mapped_.size());
   mapped_ = {};
@@ -243,6 +284,7 @@ void WholeFile::rewrite(std::uint64_t offset, std::string_view text) {
 void WholeFile::prepare() {
   flush();
   unmap();
+  close_direct();
   if (descriptor_ != STDOUT_FILENO) {
     if (nameless_) give_name();
     // Network file systems report a full disk or an exceeded quota only on close.

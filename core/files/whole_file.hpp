@@ -14,9 +14,12 @@ namespace sortie {
 /// renamed by commit(), removed by the destructor if commit() was not called. If the file system
 /// supports it, the file has no name before commit(), so a killed process leaves nothing behind;
 /// otherwise see remove_temporary_files_on_signals(). "-" writes to standard output. Existing devices and pipes are written directly. Small writes are
-/// buffered. One thread at a time, but for read_at() and write_at().
+/// buffered. One thread at a time, but for read_at(), write_at() and write_pages().
 class WholeFile {
  public:
+  /// Pages of write_pages().
+  static constexpr std::uint64_t page_bytes = 4096;
+
   /// \param named  the temporary file has a name from the beginning, by which other processes open
   ///               it. By default it has none where the system allows, and vanishes with the process
   /// \throws Error (output) if the folder cannot be written
@@ -60,6 +63,20 @@ class WholeFile {
   /// \pre not is_stream()
   void map_writes();
 
+  /// Lets write_pages() pass the page cache by (O_DIRECT), where the file system can do so: all that
+  /// is reserved gets its place on the disk now. In a memory file system it does nothing.
+  /// \pre not is_stream(); called after reserve()
+  /// \throws Error (output) the disk has not enough space
+  void open_direct();
+
+  /// Writes whole pages past the page cache. Which way is faster depends on the machine: copying to
+  /// new pages of the cache, or waiting for the disk.
+  /// \param offset  a multiple of page_bytes, as are the size of `bytes` and its address
+  /// \return false, and nothing is written, if the system does not take them like this: write_at()
+  ///         does
+  /// \pre as write_at() \throws Error (output)
+  [[nodiscard]] bool write_pages(std::uint64_t offset, std::span<const char> bytes) const;
+
   /// Reads back bytes that were written before. Several threads may call it at the same time. A
   /// file that is never committed serves as a temporary file beside the output like this.
   /// \pre not is_stream(); flush() was called since the bytes were appended
@@ -98,11 +115,13 @@ class WholeFile {
   /// available: the reason is told by pwrite().
   [[nodiscard]] bool copy_to_pages(std::uint64_t offset, std::span<const char> bytes) const;
   void unmap();
+  void close_direct();
 
   std::string path_;
   TemporaryName temporary_;  ///< empty while nameless_, and for direct writes to path_
   std::string buffer_;
   int descriptor_ = -1;
+  int direct_ = -1;  ///< of the same file, for write_pages()
   bool stream_ = true;
   bool nameless_ = false;
   std::uint64_t bytes_written_ = 0;

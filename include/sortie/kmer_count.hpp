@@ -74,10 +74,11 @@ struct KmerFigures {
 /// Counts the k-mers of FASTA and FASTQ files. Lower case counts as upper case; every letter but A,
 /// C, G and T ends a k-mer, U included. K-mers do not extend over records.
 ///
-/// \param context  backend: cuda sorts the k-mers of a pass on the GPU; threads; memory budget;
+/// \param context  backend: cuda makes the k-mers of packed letters, sorts and counts them on the
+///                 GPU, for k from 12 to 32, and the host does below; threads; memory budget;
 ///                 progress: "read" in bytes, "scan" and "partition" in blocks, "count" in
-///                 k-mers; report: phases "read",
-///                 "scan", "partition", "sort" (cuda), "count"
+///                 k-mers (cuda: in passes); report: phases "read",
+///                 "scan", "partition" (cuda: "k-mers", "sort"), "count"
 /// \param paths    plain, gzip or zstd by content; "-" is standard input
 /// \param table    file to write, "-" for standard output, empty for none
 /// \param finish   called when the table is complete, before it has its name; if it throws, there

@@ -121,6 +121,36 @@ TEST_F(WriteMatches, EqualsMatchIndexForEveryRecord) {
   }
 }
 
+/// A GPU has a part of a record, and matches may be longer than that; repeats, and other letters.
+TEST_F(WriteMatches, LongMatchesOfPartsOfARecord) {
+  Random random(7);
+  std::string reference = letters_of(random, 300'000);
+  reference += reference.substr(50'000, 120'000) + letters_of(random, 1000);
+  std::string query = mutated(random, reference.substr(0, 100'000)) + reference.substr(0, 320'000) +
+                      mutated(random, reference);
+  for (int i = 0; i < 2000; ++i)
+    query[420'000 + random.below(query.size() - 420'000)] = "NRY"[random.below(3)];
+  const std::string queries = folder.write("queries.fa", ">a\n" + query + "\n");
+  for (const Kind kind : {Kind::unique_in_reference, Kind::unique}) {
+    for (const bool only_acgt : {false, true}) {
+      const MatchIndex index(context(), test::text_of({reference}),
+                             {.kind = kind, .only_acgt = only_acgt});
+      HostContext several = context();
+      several.threads = 3;
+      const auto lines_of = [&](const MatchIndex& of) {
+        (void)write_matches(several, of, std::vector{queries},
+                            {.strands = Strands::both, .matches = folder.path("matches")});
+        return content_of(folder.path("matches"));
+      };
+      Context on_host = context();
+      on_host.backend = Backend::host;
+      const MatchIndex plain(on_host, test::text_of({reference}),
+                             {.kind = kind, .only_acgt = only_acgt});
+      EXPECT_TRUE(lines_of(index) == lines_of(plain)) << name(kind) << ' ' << only_acgt;
+    }
+  }
+}
+
 /// More results of one task than may wait for those before them.
 TEST_F(WriteMatches, ManyMatchesOfATask) {
   const std::string run(150'000, 'A');

@@ -183,6 +183,28 @@ TEST_P(CountKmers, EveryMemoryGivesTheSameTable) {
                      ErrorKind::out_of_memory, HasSubstr("counting k-mers needs"));
 }
 
+TEST_P(CountKmers, PassesOnAGpuGiveTheSameTable) {
+  const int k = GetParam();
+  if (test::backend() != Backend::cuda || k < 12 || k > 32) GTEST_SKIP();
+  Random random(4);
+  const std::vector<std::string> records = {random_letters(random, 300'000),
+                                            std::string(50'000, 'a'), random_letters(random, 100),
+                                            random_letters(random, 400'000)};
+  const std::string path = folder_.write("a.fa", fasta_of(records, 70));
+  for (const bool canonical : {true, false}) {
+    const KmerFigures all = count(path, with_k(k, canonical), table_);
+    const std::string table = content_of(table_);
+    // 160 MiB are for chunks of letters and the sort.
+    const KmerFigures figures = count(path, with_k(k, canonical), table_, std::uint64_t{165} << 20);
+    EXPECT_TRUE(content_of(table_) == table);
+    EXPECT_EQ(figures.histogram, all.histogram);
+    EXPECT_EQ(all.plan.passes, 1U);
+    EXPECT_GT(figures.plan.passes, 2U);
+  }
+  test::expect_error([&] { (void)count(path, with_k(k), table_, std::uint64_t{100} << 20); },
+                     ErrorKind::out_of_memory, HasSubstr("counting k-mers"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Lengths, CountKmers,
                          testing::Values(1, 2, 8, 9, 12, 16, 21, 22, 31, 32, 33, 63, 64));
 

@@ -347,9 +347,9 @@ RangePlan plan_ranges(const TextShape& shape, std::uint64_t budget, std::uint32_
 template <Position Index>
 RangeTextPacker<Index>::RangeTextPacker(const DeviceContext& context, const TextView& text,
                                         const TextPart& part, int kept, const PartCounts& parts,
-                                        const std::optional<RangePlan>& given)
-    : DeviceTextPacker(context, text, part),
-      shape_{text.size(), text.separators.size(), 1, kept, parts.on_device},
+                                        const std::optional<RangePlan>& given, bool mirrored)
+    : DeviceTextPacker(context, mirrored ? 2 * text.size() : text.size(), part),
+      shape_{symbols(), text.separators.size(), 1, kept, parts.on_device},
       parts_(parts),
       given_(given) {
   // A part of the free memory is left out: the pool grows in large blocks, and fragments.
@@ -359,7 +359,11 @@ RangeTextPacker<Index>::RangeTextPacker(const DeviceContext& context, const Text
   budget_ = context.memory_budget == 0 ? usable_ : std::min(context.memory_budget, usable_);
   // Checks the memory for the fewest bits a symbol.
   if (!given) static_cast<void>(plan_ranges<Index>(shape_, budget_));
-  copy(text);
+  if (mirrored) {
+    copy_mirrored(text.symbols);
+  } else {
+    copy(text);
+  }
 }
 
 template <Position Index>

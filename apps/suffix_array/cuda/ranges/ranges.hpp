@@ -194,10 +194,12 @@ struct OrderedText {
 template <Position Index>
 class RangeTextPacker final : public DeviceTextPacker {
  public:
-  /// \param given  instead of the plan for the memory of the device
+  /// \param given     instead of the plan for the memory of the device
+  /// \param mirrored  the reverse complement follows the symbols (RowRequest); of one part only
   /// \throws Error (out_of_memory)  names the fewest bytes required, before the copy; (device)
   RangeTextPacker(const DeviceContext& context, const TextView& text, const TextPart& part,
-                  int kept, const PartCounts& parts, const std::optional<RangePlan>& given);
+                  int kept, const PartCounts& parts, const std::optional<RangePlan>& given,
+                  bool mirrored = false);
 
   [[nodiscard]] std::uint32_t cover_order() const override { return plan(0).cover_order; }
   [[nodiscard]] CoverCounts sort_cover(std::uint32_t order) override;

@@ -77,11 +77,12 @@ class RowStream {
             const RangePlan* plan)
       : context_(context),
         request_(request),
-        symbols_(text.size()),
+        symbols_(request.mirrored ? 2 * text.size() : text.size()),
         marks_(std::vector<std::uint64_t>(1 + request.tail, no_row), context.stream) {
     const auto kept = static_cast<int>(1 + 8 / request.sample_step + 1);
     RangeTextPacker<Index> packer(context, text, {}, kept, {},
-                                  plan == nullptr ? std::nullopt : std::optional(*plan));
+                                  plan == nullptr ? std::nullopt : std::optional(*plan),
+                                  request.mirrored);
     const LetterSet letters = packer.find_letters();
     std::vector<std::uint8_t> by_code(1);
     for (std::size_t letter = 0; letter < letters.size(); ++letter)

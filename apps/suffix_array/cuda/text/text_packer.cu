@@ -6,6 +6,7 @@
 #include "core/cuda/block_copy.hpp"
 #include "core/cuda/check.hpp"
 #include "core/host_runtime.hpp"
+#include "primitives/cuda/launch.cuh"
 #include "primitives/host/parallel.hpp"
 
 namespace sortie::suffix_array::cuda {
@@ -24,6 +25,19 @@ void DeviceTextPacker::copy(const TextView& text) {
   marked_ =
       mark_separators({{copied_.data(), copied_.size()}, {separators.data(), separators.size()}},
                       context_.stream, begin);
+  copy_in.stop();
+}
+
+void DeviceTextPacker::copy_mirrored(std::span<const std::uint8_t> half) {
+  WaitingPhase copy_in(context_, "copy in", half.size_bytes());
+  copied_ = {symbols_, context_.stream};
+  copy_to_device_in_blocks(copied_.data(), std::as_bytes(half), context_.stream,
+                           threads_of(context_));
+  const auto mirror = [symbols = copied_.data(), last = symbols_ - 1] __device__(std::uint64_t i) {
+    symbols[last - i] = static_cast<std::uint8_t>(3 - symbols[i]);
+  };
+  for_each_item<std::uint64_t>(half.size(), mirror, context_.stream);
+  marked_ = mark_separators({{copied_.data(), copied_.size()}, {}}, context_.stream);
   copy_in.stop();
 }
 

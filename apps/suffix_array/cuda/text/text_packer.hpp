@@ -17,11 +17,15 @@ namespace sortie::suffix_array::cuda {
 /// in ranges. Phases "copy in" and "pack".
 class DeviceTextPacker : public TextPreparation {
  public:
-  DeviceTextPacker(const DeviceContext& context, const TextView& text, const TextPart& part)
-      : context_(context), part_(part), symbols_(text.size()) {}
+  /// \param symbols  of the text
+  DeviceTextPacker(const DeviceContext& context, std::uint64_t symbols, const TextPart& part)
+      : context_(context), part_(part), symbols_(symbols) {}
 
   /// Copies the part and its separators. \throws Error (out_of_memory, device)
   void copy(const TextView& text);
+  /// The same for half a text, codes 0 to 3, which its reverse complement follows: this half is
+  /// written by the device. \pre the part is all of the text \throws Error (out_of_memory, device)
+  void copy_mirrored(std::span<const std::uint8_t> half);
 
   [[nodiscard]] LetterSet find_letters() override;
   void pack(const LetterSet& letters) override;
