@@ -54,6 +54,11 @@ struct DistinctKeys {
   }
 };
 
+/// Has a tile place for a table? Blocks have, but for the smallest ones of the tuner.
+template <class T>
+inline constexpr bool holds_distinct_keys =
+    T::warps > 1 && sizeof(DistinctKeys<T>) <= sizeof(T::words) && alignof(DistinctKeys<T>) <= 8;
+
 /// Words of the items r * threads + thread of a tile.
 template <int Items>
 struct DenseWords {
@@ -67,7 +72,7 @@ template <class T>
 __device__ __noinline__ DenseWords<T::items> dense_words(T& tile, int length,
                                                          typename T::Word compare_mask) {
   using Table = DistinctKeys<T>;
-  static_assert(sizeof(Table) <= sizeof(tile.words) && alignof(Table) <= 8);
+  static_assert(holds_distinct_keys<T>);
   Table& table = *reinterpret_cast<Table*>(tile.words);
   const int thread = T::thread();
   T::synchronise();

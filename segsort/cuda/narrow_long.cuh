@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(narrow_block, 2)
       const std::uint32_t start = tile.counts[0][thread];
       const std::uint32_t end = thread + 1 < narrow_digits ? tile.counts[0][thread + 1]
                                                            : static_cast<std::uint32_t>(length);
-      radix::Status* const column =
+      unsigned long long* const column =
           lists.statuses + lists.first_piece[piece.index] * narrow_digits + thread;
       radix::publish(column, piece.number, end - start, pass.number);
       const std::uint64_t before =

@@ -59,6 +59,9 @@ struct Portion {
 /// codes.
 using Status = std::uint32_t;
 static_assert(2 * portions_of_table < 1u << (32 - status_code_shift));
+/// Sorts that move more items at once have statuses of 64 bits.
+template <class AnyStatus>
+inline constexpr int code_shift_of = sizeof(AnyStatus) == sizeof(Status) ? status_code_shift : 56;
 
 /// Measured on an H100 with 2^22 to 2^28 items, keys of 4 and 8 bytes.
 template <class Word, int ValueBytes>
@@ -218,25 +221,27 @@ struct PassShared {
 };
 
 /// Publishes that `tile` has `count` items of a digit.
-__device__ __forceinline__ void publish(Status* column, std::uint64_t tile, std::uint32_t count,
+template <class AnyStatus>
+__device__ __forceinline__ void publish(AnyStatus* column, std::uint64_t tile, std::uint32_t count,
                                         std::uint32_t portion) {
   if (tile != 0)
-    *static_cast<volatile Status*>(column + tile * digits) =
-        (2 * portion + 1) << status_code_shift | count;
+    *static_cast<volatile AnyStatus*>(column + tile * digits) =
+        AnyStatus{2 * portion + 1} << code_shift_of<AnyStatus> | count;
 }
 
 /// Number of items of a digit in all tiles before `tile`, which has `count` of them. Publishes the
 /// sum of both.
-__device__ __forceinline__ std::uint32_t items_before(Status* column, std::uint64_t tile,
-                                                      std::uint32_t count, std::uint32_t portion) {
-  const Status of_tile = (2 * portion + 1) << status_code_shift;
-  const Status up_to_tile = (2 * portion + 2) << status_code_shift;
-  constexpr Status amount = (Status{1} << status_code_shift) - 1;
+template <class AnyStatus>
+__device__ __forceinline__ AnyStatus items_before(AnyStatus* column, std::uint64_t tile,
+                                                  std::uint32_t count, std::uint32_t portion) {
+  const AnyStatus of_tile = AnyStatus{2 * portion + 1} << code_shift_of<AnyStatus>;
+  const AnyStatus up_to_tile = AnyStatus{2 * portion + 2} << code_shift_of<AnyStatus>;
+  constexpr AnyStatus amount = (AnyStatus{1} << code_shift_of<AnyStatus>)-1;
   constexpr int window = 4;  // statuses read at once
-  volatile Status* const published = column;
-  std::uint32_t sum = 0;
+  volatile AnyStatus* const published = column;
+  AnyStatus sum = 0;
   for (std::uint64_t next = tile; next != 0;) {
-    Status status[window];
+    AnyStatus status[window];
 #pragma unroll
     for (int w = 0; w < window; ++w)
       status[w] = next > static_cast<std::uint64_t>(w) ? published[(next - 1 - w) * digits] : 0;

@@ -340,12 +340,14 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
           is_floating = true;
           continue;
         }
-        if constexpr (T::warps > 1) {
+        if constexpr (holds_distinct_keys<T>) {
           const DenseWords<T::items> dense = dense_words(tile, length, codec.compare_mask);
           if (!dense.exist) break;
           is_dense = true;
 #pragma unroll
           for (int r = 0; r < T::items; ++r) words[r] = dense.words[r];
+        } else {
+          break;
         }
       }
     }
