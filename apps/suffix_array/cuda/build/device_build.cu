@@ -6,7 +6,8 @@
 //   1. Map the first symbols of every suffix to the number of a leaf in a tree over common letters
 //      (prefix_code.hpp; 15 bases in 31 bits) and sort by these numbers. Texts of more than 2^28
 //      symbols use 40 bits, 19 bases. Texts of many letters are sorted by 63 bits of codes instead
-//      (context_code.hpp), and compared by these in the rounds.
+//      (context_code.hpp), and compared by these in the rounds. Of these texts, steps 1 to 4 sort
+//      the suffixes of minimizers alone, and a last sort gives the order of all (minimizers.hpp).
 //   2. Sort large groups that start with a run of one letter (gaps of N) or of a short period by
 //      the length of the run (runs.cu); not where codes are compared. Suffixes that are still
 //      equal are ordered by what follows the run, in step 4.
@@ -35,12 +36,14 @@
 //   | keys, their alternate       | m each    | 8 or 4 bytes | rounds                          |
 //   | items' alternate            | m         | Index        | rounds                          |
 //   | runs; samples               |           |              | suffix_groups.hpp; samples.hpp  |
+//   | minimizers: set, distances  | n         | 1.25 bytes   | whole call, with codes          |
 //
-// With 32-bit positions that is 16 bytes a symbol in the first sort (24 beyond 2^28 symbols, 27 with
-// codes), 20 in groups, and 13.5 + 21 m / n in the first round, whose keys have 32 bits where 64
-// would exceed most_bytes_a_symbol (sizes.hpp). No text exceeds that: on an H200, the texts of the
-// tests took 19.3 to 31.5 bytes, and 3.1 * 10^9 bases, 44 times a chromosome with mutations, 30.7.
-// The text itself is one byte more.
+// With minimizers, all but the codes, the packed text and the arrays of the last sort (as those of
+// the first one) have an entry for each minimizer. With 32-bit positions that is 16 bytes a symbol
+// in the first sort (24 beyond 2^28 symbols, 28 with codes), 20 in groups, and 13.5 + 21 m / n in
+// the first round, whose keys have 32 bits where 64 would exceed most_bytes_a_symbol (sizes.hpp).
+// No text exceeds that: on an H200, the texts of the tests took 19.3 to 31.5 bytes, and 3.1 * 10^9
+// bases, 44 times a chromosome with mutations, 30.7. The text itself is one byte more.
 //
 // Sources: Hou, Liu, Wang, Feng: Fast Segmented Sort on GPUs (ICS 2017), section 5.1; Manber, Myers
 // (SIAM J. Comput. 1993); Larsson, Sadakane (Theoretical Computer Science 387, 2007). Samples
