@@ -165,13 +165,19 @@ class Tables {
     for (std::uint64_t i = 0; i < begins.size(); ++i) begins[i] += i * separator;
   }
 
+  /// Bytes between the positions of suffixes.
+  [[nodiscard]] int sorted_bytes() const {
+    return is_infini_gram_ ? static_cast<int>(token_bytes_) : 1;
+  }
+
   template <class Pos>
   void write() {
     const auto algorithm = suffix_array::parse_algorithm(command_.algorithm);
     std::vector<Pos> suffixes;
     const double seconds = job_.repeated("build", [&] {
       suffixes = {};
-      suffixes = suffix_array::build_by<Pos>(algorithm, job_.context(), {corpus_.bytes});
+      suffixes = suffix_array::build_tokens_by<Pos>(algorithm, job_.context(), corpus_.bytes,
+                                                    sorted_bytes());
     });
     summary_ =
         fmt::format("{} documents, {} bytes\nsuffix array of {} positions in {:.3f} ms on {}",
@@ -179,7 +185,7 @@ class Tables {
                     name(job_.context().backend));
     if (command_.verify) {
       PhaseTimer timer(job_.context(), "verify");
-      suffix_array::check<Pos>(job_.host_context(), {corpus_.bytes}, suffixes);
+      suffix_array::check_tokens<Pos>(job_.host_context(), corpus_.bytes, sorted_bytes(), suffixes);
       summary_ += "\nverified: every suffix is in its place";
     }
     RunReport& report = job_.report();
@@ -189,9 +195,6 @@ class Tables {
     report.set("records", corpus_.documents());
     report.set("build_seconds", seconds);
     report.set("verified", command_.verify);
-    // The bytes within tokens are in the order of the bytes, too: what is left is the order of tokens.
-    if (is_infini_gram_ && token_bytes_ > 1)
-      std::erase_if(suffixes, [&](Pos position) { return position % token_bytes_ != 0; });
     const PhaseTimer timer(job_.context(), "write");
     if (is_infini_gram_) {
       write_infini_gram<Pos>(suffixes);

@@ -80,6 +80,10 @@ template <Position Pos>
 /// The same without waiting for the copy to the host.
 template <Position Pos>
 [[nodiscard]] ArrivingArray<Pos> build_arriving(const Context& context, const TextView& text);
+/// The suffixes that begin at tokens, as build_tokens_on_device() gives them.
+template <Position Pos>
+[[nodiscard]] std::vector<Pos> build_tokens(const Context& context,
+                                            std::span<const std::uint8_t> bytes, int token_bytes);
 template <Position Pos>
 [[nodiscard]] std::vector<Pos> invert(const Context& context, std::span<const Pos> suffixes);
 template <Position Pos>

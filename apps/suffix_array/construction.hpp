@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -64,6 +66,22 @@ void register_algorithms(std::initializer_list<ConstructionAlgorithm> algorithms
 template <Position Pos>
 [[nodiscard]] std::vector<Pos> build_by(const ConstructionAlgorithm& algorithm,
                                         const Context& context, const TextView& text);
+
+/// The suffixes that begin at tokens, in the order of their bytes: what build_by() gives for the bytes,
+/// without the positions within tokens. "auto" and "induced" sort tokens on the host, and compare
+/// several bytes at a time; other algorithms sort the suffixes of all bytes.
+/// \param bytes  tokens of `token_bytes` bytes, 1, 2 or 4
+/// \throws as build_by()
+template <Position Pos>
+[[nodiscard]] std::vector<Pos> build_tokens_by(const ConstructionAlgorithm& algorithm,
+                                               const Context& context,
+                                               std::span<const std::uint8_t> bytes,
+                                               int token_bytes);
+
+/// Checks the result of build_tokens_by(). \throws Error (check) names the first wrong entry
+template <Position Pos>
+void check_tokens(const HostContext& context, std::span<const std::uint8_t> bytes, int token_bytes,
+                  std::span<const Pos> suffixes);
 
 /// build_by() that does not wait for the copy from the device: the suffix array can be written while
 /// it arrives. A wait for all of it frees what the construction holds on the device.

@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <limits>
 
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/binary_search.hpp"
+#include "apps/suffix_array/construction.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
@@ -192,6 +194,42 @@ void check(const HostContext& context, const TextView& text, std::span<const Pos
 }
 
 template <Position Pos>
+void check_tokens(const HostContext& context, std::span<const std::uint8_t> bytes, int token_bytes,
+                  std::span<const Pos> suffixes) {
+  constexpr std::string_view title = "suffix array";
+  const auto width = static_cast<unsigned>(token_bytes);
+  const std::uint64_t count = bytes.size() / width;
+  require_entries(title, suffixes.size(), count, ", one for each token");
+  require_memory(context, "check of the suffix array", 2 * suffixes.size_bytes());
+  start_host_runtime(context.threads);
+  const PhaseTimer timer(context, "check");
+  require_right(
+      title, 0, count,
+      [=](std::uint64_t i) { return suffixes[i] % width != 0 || suffixes[i] / width >= count; },
+      [=](std::uint64_t i) {
+        return fmt::format("found position {}, expected a multiple of {} below {}", suffixes[i],
+                           width, bytes.size());
+      });
+  std::vector<Pos> numbers = allocate_vector<Pos>(count);
+  for_each_index(0, count, [=, to = numbers.data()](std::uint64_t i) {
+    to[i] = static_cast<Pos>(suffixes[i] / width);
+  });
+  const auto inverse = allocate_array<Pos>(count);
+  invert_permutation(std::span<const Pos>(numbers), inverse.get());
+  require_right(
+      title, std::min<std::uint64_t>(1, count), count,
+      [&, ranks = inverse.get()](std::uint64_t i) {
+        const std::uint64_t left = numbers[i - 1];
+        const std::uint64_t right = numbers[i];
+        const int order =
+            std::memcmp(bytes.data() + left * width, bytes.data() + right * width, width);
+        if (order != 0 || right + 1 == count) return order >= 0;
+        return left + 1 != count && ranks[left + 1] > ranks[right + 1];
+      },
+      [=](std::uint64_t i) { return wrong_order(suffixes[i], suffixes[i - 1]); });
+}
+
+template <Position Pos>
 std::vector<Pos> inverse_suffix_array(const Context& context, std::span<const Pos> suffixes) {
   return device_or_host(
       context, suffixes.empty(), "inverse",
@@ -282,6 +320,7 @@ void check_document_array(const HostContext& context, std::span<const Pos> suffi
 
 SORTIE_FOR_BOTH_POSITIONS(require_positions);
 SORTIE_FOR_BOTH_POSITIONS(check);
+SORTIE_FOR_BOTH_POSITIONS(check_tokens);
 SORTIE_FOR_BOTH_POSITIONS(inverse_suffix_array);
 SORTIE_FOR_BOTH_POSITIONS(burrows_wheeler_transform);
 SORTIE_FOR_BOTH_POSITIONS(check_burrows_wheeler);

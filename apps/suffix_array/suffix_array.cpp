@@ -10,6 +10,7 @@
 #include "apps/suffix_array/backends.hpp"
 #include "apps/suffix_array/construction.hpp"
 #include "apps/suffix_array/host/induced/induced_sort.hpp"
+#include "apps/suffix_array/host/induced/token_build.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::suffix_array {
@@ -164,6 +165,37 @@ std::vector<Pos> build_by(const ConstructionAlgorithm& algorithm, const Context&
 }
 
 template <Position Pos>
+std::vector<Pos> build_tokens_by(const ConstructionAlgorithm& algorithm, const Context& context,
+                                 std::span<const std::uint8_t> bytes, int token_bytes) {
+  const TextView text{bytes, {}};
+  if (token_bytes == 1) return build_by<Pos>(algorithm, context, text);
+  const auto width = static_cast<unsigned>(token_bytes);
+  const auto sort_bytes = [&](const Context& here) {
+    std::vector<Pos> suffixes = build_by<Pos>(algorithm, here, text);
+    std::erase_if(suffixes, [=](Pos position) { return position % width != 0; });
+    return suffixes;
+  };
+  const bool is_automatic = algorithm.name == "auto";
+  const auto on_device = [&](const auto& here) {
+    if (!is_automatic && algorithm.name != "prefix-doubling") return sort_bytes(here);
+    try {
+      return cuda::build_tokens<Pos>(here, bytes, token_bytes);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::out_of_memory) throw;
+    }
+    return sort_bytes(here);  // in ranges
+  };
+  const auto on_host = [&](const Context& here) {
+    const bool sorts_tokens =
+        (is_automatic || algorithm.name == "induced") &&
+        host::can_sort_tokens(here, bytes.size() / width, token_bytes, sizeof(Pos));
+    return sorts_tokens ? host::build_tokens<Pos>(here, bytes, token_bytes) : sort_bytes(here);
+  };
+  return checked<Pos>(algorithm, context, text,
+                      [&] { return on_backend(context, on_device, on_host); });
+}
+
+template <Position Pos>
 ArrivingArray<Pos> build_arriving_by(const ConstructionAlgorithm& algorithm, const Context& context,
                                      const TextView& text) {
   const auto arriving = std::get<BuildArriving<Pos>>(algorithm.build_arriving);
@@ -179,6 +211,7 @@ std::vector<Pos> build(const Context& context, const TextView& text) {
 
 SORTIE_FOR_BOTH_POSITIONS(require_text);
 SORTIE_FOR_BOTH_POSITIONS(build_by);
+SORTIE_FOR_BOTH_POSITIONS(build_tokens_by);
 SORTIE_FOR_BOTH_POSITIONS(build_arriving_by);
 SORTIE_FOR_BOTH_POSITIONS(build);
 

@@ -62,6 +62,20 @@ template <Position Index>
                                                              const DeviceText& text,
                                                              CUstream_st* stream);
 
+/// Sorts the suffixes of a text that begin at tokens, by their bytes.
+///
+/// \param context      as build_on_device()
+/// \param bytes        tokens of `token_bytes` bytes
+/// \param token_bytes  2 or 4
+/// \return the position of the first byte of each token
+/// \throws as build_on_device()
+/// Complexity: O(n) for reading the bytes, else as build_on_device() for one symbol a token. Extra
+/// memory: 4 bytes a byte, and 24 to 32 a token with 32-bit positions.
+template <Position Index>
+[[nodiscard]] SORTIE_API DeviceBuffer<Index> build_tokens_on_device(
+    const Context& context, std::span<const std::uint8_t> bytes, int token_bytes,
+    CUstream_st* stream);
+
 /// Checks that `suffixes` is the suffix array of `text` (suffix_array::check).
 /// \param context  device, memory budget
 /// \throws Error (check)  names the first wrong entry

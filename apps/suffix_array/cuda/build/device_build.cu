@@ -6,7 +6,8 @@
 //   1. Map the first symbols of every suffix to the number of a leaf in a tree over common letters
 //      (prefix_code.hpp; 15 bases in 31 bits) and sort by these numbers. Texts of more than 2^28
 //      symbols use 40 bits, 19 bases. Texts of many letters are sorted by 63 bits of codes instead
-//      (context_code.hpp), and compared by these in the rounds.
+//      (context_code.hpp), and compared by these in the rounds. Of these texts, steps 1 to 4 sort
+//      the suffixes of minimizers alone, and a last sort gives the order of all (minimizers.hpp).
 //   2. Sort large groups that start with a run of one letter (gaps of N) or of a short period by
 //      the length of the run (runs.cu); not where codes are compared. Suffixes that are still
 //      equal are ordered by what follows the run, in step 4.
@@ -35,12 +36,14 @@
 //   | keys, their alternate       | m each    | 8 or 4 bytes | rounds                          |
 //   | items' alternate            | m         | Index        | rounds                          |
 //   | runs; samples               |           |              | suffix_groups.hpp; samples.hpp  |
+//   | minimizers: set, distances  | n         | 1.25 bytes   | whole call, with codes          |
 //
-// With 32-bit positions that is 16 bytes a symbol in the first sort (24 beyond 2^28 symbols, 27 with
-// codes), 20 in groups, and 13.5 + 21 m / n in the first round, whose keys have 32 bits where 64
-// would exceed most_bytes_a_symbol (sizes.hpp). No text exceeds that: on an H200, the texts of the
-// tests took 19.3 to 31.5 bytes, and 3.1 * 10^9 bases, 44 times a chromosome with mutations, 30.7.
-// The text itself is one byte more.
+// With minimizers, all but the codes, the packed text and the arrays of the last sort (as those of
+// the first one) have an entry for each minimizer. With 32-bit positions that is 16 bytes a symbol
+// in the first sort (24 beyond 2^28 symbols, 28 with codes), 20 in groups, and 13.5 + 21 m / n in
+// the first round, whose keys have 32 bits where 64 would exceed most_bytes_a_symbol (sizes.hpp).
+// No text exceeds that: on an H200, the texts of the tests took 19.3 to 31.5 bytes, and 3.1 * 10^9
+// bases, 44 times a chromosome with mutations, 30.7. The text itself is one byte more.
 //
 // Sources: Hou, Liu, Wang, Feng: Fast Segmented Sort on GPUs (ICS 2017), section 5.1; Manber, Myers
 // (SIAM J. Comput. 1993); Larsson, Sadakane (Theoretical Computer Science 387, 2007). Samples
@@ -93,8 +96,9 @@ constexpr std::uint64_t most_text_rounds = 4;
 template <class Index>
 class Construction {
  public:
-  Construction(const DeviceContext& context, const DeviceText& text)
-      : context_(context), text_(text) {}
+  /// \param stride  bytes of a token, if only the suffixes of tokens are sorted; else 1
+  Construction(const DeviceContext& context, const DeviceText& text, int stride = 1)
+      : context_(context), text_(text), stride_(stride) {}
 
   void sort_by_first_symbols() {
     WaitingPhase packing(context_, "pack");
@@ -103,6 +107,11 @@ class Construction {
     const bool is_short = size_ <= longest_with_short_keys;
     const PrefixCode letters = plan_first_sort(text, is_short ? 32 : 40, context_.stream);
     const int number_bits = std::bit_width(text_.separators.size());
+    if (stride_ != 1) {
+      const ContextCode code = plan_context_code(text, letters, context_.stream);
+      require(aim(), "the suffix array of tokens", bytes_of_coded_sort(code, letters));
+      return sort_by_codes(text, letters, code, packing);
+    }
     if (letters.sigma >= least_letters_of_codes && number_bits <= most_number_bits) {
       const ContextCode code = plan_context_code(text, letters, context_.stream);
       if (bytes_of_coded_sort(code, letters) <= aim() && code.share_of_runs <= most_runs_of_codes) {
@@ -141,8 +150,8 @@ class Construction {
     if (list_.members + runs_.groups.members != 0) {
       const std::uint64_t held = bytes_held();
       sample_rounds = finish_by_samples(packed_.stream, std::move(runs_), std::move(list_), depth_,
-                                        suffix_array_, budget_, held, coded_, minimizers_.choice,
-                                        size_, context_.stream);
+                                        suffix_array_, budget_, held, coded_,
+                                        {size_, minimizers_.choice, stride_}, context_.stream);
       list_ = {};
       runs_ = {};
       report_progress();
@@ -180,16 +189,19 @@ class Construction {
     packed_ = pack_text(text, letters, stream);
     packing.stop();
     WaitingPhase choosing(context_, "minimizers");
-    minimizers_ =
-        choose_minimizers<Index>(text, packed_.stream, coded_, aim(), bytes_held(), stream);
-    const std::uint64_t count = minimizers_.count != 0 ? minimizers_.count : size_;
+    if (stride_ == 1)
+      minimizers_ =
+          choose_minimizers<Index>(text, packed_.stream, coded_, aim(), bytes_held(), stream);
+    const std::uint64_t count =
+        minimizers_.count != 0 ? minimizers_.count : size_ / static_cast<unsigned>(stride_);
     DeviceBuffer<std::uint64_t> keys(count, stream);
     suffix_array_ = {count, stream};
     if (minimizers_.count != 0) {
       write_minimizer_keys(text, coded_, minimizers_, coded_key_bits, keys.data(),
                            suffix_array_.data(), stream);
     } else {
-      write_coded_keys(text, coded_, coded_key_bits, keys.data(), suffix_array_.data(), stream);
+      write_coded_keys(text, coded_, stride_, coded_key_bits, keys.data(), suffix_array_.data(),
+                       stream);
     }
     choosing.stop();
     sort(keys, coded_key_bits);
@@ -234,7 +246,9 @@ class Construction {
                                                   const PrefixCode& letters) const {
     const auto sixteenths = static_cast<std::uint64_t>(2 * code.bits_a_letter) + 4 +
                             2 * static_cast<std::uint64_t>(symbol_bits(letters) + 1);
-    return size_ * (2 * (sizeof(std::uint64_t) + sizeof(Index)) + 2) + size_ / 16 * sixteenths;
+    const std::uint64_t sorted = size_ / static_cast<unsigned>(stride_);
+    return sorted * 2 * (sizeof(std::uint64_t) + sizeof(Index)) + 2 * size_ +
+           size_ / 16 * sixteenths;
   }
 
   /// Bytes that a round takes in total, including what is held.
@@ -264,6 +278,7 @@ class Construction {
 
   const DeviceContext& context_;
   const DeviceText& text_;
+  const int stride_;
   const std::uint64_t size_ = text_.symbols.size();
   const std::uint64_t budget_ = device_memory_budget(context_);
   PackedText packed_;
@@ -315,7 +330,26 @@ DeviceBuffer<Index> build_on_device(const Context& context, const DeviceText& te
   return construction.resolve_groups();
 }
 
+template <Position Index>
+DeviceBuffer<Index> build_tokens_on_device(const Context& context,
+                                           std::span<const std::uint8_t> bytes, int token_bytes,
+                                           CUstream_st* stream) {
+  const DeviceCall call(context, stream);
+  if (bytes.size() > max_symbols<Index>) {
+    throw Error(ErrorKind::usage, "suffix array: found " + std::to_string(bytes.size()) +
+                                      " bytes of tokens, expected at most " +
+                                      std::to_string(max_symbols<Index>) + " for " +
+                                      std::to_string(8 * sizeof(Index)) + "-bit positions");
+  }
+  if (bytes.empty()) return {};
+  const DeviceText text{bytes, {}};
+  Construction<Index> construction(call, text, token_bytes);
+  construction.sort_by_first_symbols();
+  return construction.resolve_groups();
+}
+
 SORTIE_FOR_BOTH_POSITIONS(bytes_before_rounds);
+SORTIE_FOR_BOTH_POSITIONS(build_tokens_on_device);
 SORTIE_FOR_BOTH_POSITIONS(build_on_device);
 
 }  // namespace sortie::suffix_array::cuda

@@ -242,6 +242,16 @@ DeviceOccurrences<Index> locate_on_device(const Context& context, const DeviceTe
 
 // From host memory to host memory.
 template <Position Pos>
+std::vector<Pos> build_tokens(const Context& context, std::span<const std::uint8_t> bytes,
+                              int token_bytes) {
+  const DeviceCall call(context);
+  const Inputs<Pos> inputs(call, "the suffix array of tokens", {bytes, {}}, {});
+  return to_host(call,
+                 build_tokens_on_device<Pos>(beside(context, inputs.bytes()), inputs.text().symbols,
+                                             token_bytes, call.stream));
+}
+
+template <Position Pos>
 std::vector<Pos> invert(const Context& context, std::span<const Pos> suffixes) {
   const DeviceCall call(context);
   const Inputs<Pos> inputs(call, "the inverse suffix array", {}, suffixes);
@@ -314,6 +324,7 @@ SORTIE_FOR_BOTH_POSITIONS(documents_on_device);
 SORTIE_FOR_BOTH_POSITIONS(check_on_device);
 SORTIE_FOR_BOTH_POSITIONS(find_on_device);
 SORTIE_FOR_BOTH_POSITIONS(locate_on_device);
+SORTIE_FOR_BOTH_POSITIONS(build_tokens);
 SORTIE_FOR_BOTH_POSITIONS(invert);
 SORTIE_FOR_BOTH_POSITIONS(lcp_array);
 SORTIE_FOR_BOTH_POSITIONS(burrows_wheeler_transform);

@@ -13,8 +13,8 @@
 namespace sortie::suffix_array::cuda {
 
 /// Chooses a position for every suffix, its minimizer, from the first `bits` bits of its code: the
-/// first position with the least hash of two symbols, among those whose two symbols end within these
-/// bits.
+/// first position with the least hash of two symbols, among those whose two symbols end within
+/// these bits.
 ///
 ///   text     b u f f e r [ i ] = 0 ;          bits of the suffix at p end within "0"
 ///            p     m               e          e(p): the last position to choose from

@@ -13,9 +13,9 @@
 
 namespace sortie::suffix_array::cuda {
 
-/// The minimizers of a text that is compared by codes. Once they are sorted, one sort by the first
-/// bits of the code of a suffix, above the rank of its minimizer, gives the suffix array: both fill
-/// a word of 64 bits. About a quarter of the suffixes of source and HTML are minimizers.
+/// The minimizers of a text that is compared by codes, a fifth of the suffixes of source and HTML.
+/// Once they are sorted, all suffixes are listed in the order of their minimizers, and sorted by
+/// the first bits of their codes: that is the suffix array.
 template <Position Index>
 struct Minimizers {
   MinimizerChoice choice{};
@@ -46,7 +46,7 @@ void write_minimizer_keys(const TextReader& text, const CodedTextBuffer& coded,
 /// \param sorted  positions of the minimizers in the order of their suffixes; freed
 ///
 /// Memory for n symbols, beside what is held: keys and positions twice, 24 n bytes with 32-bit
-/// positions, and ranks, 4 bytes a minimizer.
+/// positions.
 template <Position Index>
 [[nodiscard]] DeviceBuffer<Index> sort_by_minimizers(const TextReader& text,
                                                      const CodedTextBuffer& coded,

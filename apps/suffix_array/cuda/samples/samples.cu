@@ -287,15 +287,15 @@ std::uint64_t finish_by_samples(const SymbolStream& text, LongRuns<Index> runs,
                                 SuffixGroups<Index> list, std::uint64_t depth,
                                 DeviceBuffer<Index>& suffix_array, std::uint64_t budget,
                                 std::uint64_t held, CodedTextBuffer& coded,
-                                const MinimizerChoice& minimizers, std::uint64_t size,
-                                cudaStream_t stream) {
-  const Sampling sampling = coded.words.size() != 0
-                                ? plan_sampling(text, coded.view(), depth, minimizers)
-                                : plan_sampling(text, depth);
-  Finish<Index> finish(sampling, coded, std::move(runs), std::move(list), suffix_array, size,
-                       stream);
+                                const SortedPositions& positions, cudaStream_t stream) {
+  const Sampling sampling =
+      coded.words.size() != 0
+          ? plan_sampling(text, coded.view(), depth, positions.minimizers, positions.stride)
+          : plan_sampling(text, depth);
+  Finish<Index> finish(sampling, coded, std::move(runs), std::move(list), suffix_array,
+                       positions.size, stream);
   finish.choose();
-  const std::uint64_t aim = std::min(budget, size * most_bytes_a_symbol<Index>);
+  const std::uint64_t aim = std::min(budget, positions.size * most_bytes_a_symbol<Index>);
   const bool free_list = held + finish.bytes(false) > aim;
   if (free_list) require(budget, "the rounds of samples", held + finish.bytes(true));
   const std::uint64_t rounds_end = held + finish.bytes_of_rounds(free_list);

@@ -12,6 +12,13 @@
 
 namespace sortie::suffix_array::cuda {
 
+/// The suffixes of a text that a construction sorts: all, or those of minimizers or of tokens.
+struct SortedPositions {
+  std::uint64_t size = 0;        ///< symbols of the text
+  MinimizerChoice minimizers{};  ///< no bits: positions are no minimizers
+  int stride = 1;                ///< bytes of a token
+};
+
 /// Sorts all suffixes that the text rounds leave, however many symbols they agree in.
 ///
 /// Every suffix of a group has a sample a few symbols ahead (samples.cu), all members at the same
@@ -30,8 +37,7 @@ namespace sortie::suffix_array::cuda {
 /// \param coded         of a text that was compared by codes: the members of each group agree in
 ///                      `depth` bits of these, at least 3 ContextCode::longest. Freed before the
 ///                      rounds, unless minimizers are sorted.
-/// \param minimizers    of the text, if `suffix_array` holds these alone; no bits otherwise
-/// \param size          symbols of the text
+/// \param positions     which suffixes are sorted
 /// \return rounds of the samples
 /// Waits for the stream three times, and for the rounds.
 ///
@@ -45,8 +51,7 @@ std::uint64_t finish_by_samples(const SymbolStream& text, LongRuns<Index> runs,
                                 SuffixGroups<Index> list, std::uint64_t depth,
                                 DeviceBuffer<Index>& suffix_array, std::uint64_t budget,
                                 std::uint64_t held, CodedTextBuffer& coded,
-                                const MinimizerChoice& minimizers, std::uint64_t size,
-                                cudaStream_t stream);
+                                const SortedPositions& positions, cudaStream_t stream);
 
 /// Prefix doubling over samples, with steps from sample to sample in place of symbols: round i
 /// sorts by the rank of the sample 2^i steps ahead.

@@ -62,10 +62,6 @@ std::uint64_t most_lms_suffixes(std::uint64_t size) {
   return size / 2 + 1;
 }
 
-/// Sorts the suffixes of a string of names, of which `distinct` are.
-void sort_names(const HostContext& context, std::span<const std::uint32_t> names,
-                std::uint32_t distinct, std::span<std::uint32_t> order, ScratchStack& scratch);
-
 /// Steps 1 and 2. \param order  receives numbers of LMS suffixes in their order
 template <class Symbol>
 void order_lms_suffixes(const HostContext& context, const SymbolString<Symbol>& string,
@@ -78,26 +74,6 @@ void order_lms_suffixes(const HostContext& context, const SymbolString<Symbol>& 
   const auto used = names.first(lms.size());
   const std::uint32_t distinct = name_substrings(context, string, lms, used, scratch);
   sort_names(context, used, distinct, order, scratch);
-}
-
-void sort_names(const HostContext& context, std::span<const std::uint32_t> names,
-                std::uint32_t distinct, std::span<std::uint32_t> order, ScratchStack& scratch) {
-  if (distinct == names.size()) {
-    for_each_index(0, names.size(),
-                   [=](std::uint64_t i) { order[names[i]] = static_cast<std::uint32_t>(i); });
-    return;
-  }
-  if (distinct > least_distinct * static_cast<double>(names.size())) {
-    sort_by_doubling(context, names, order, scratch);
-    return;
-  }
-  const SymbolString<std::uint32_t> string{names, distinct};
-  const ScratchStack::Scope scope(scratch);
-  const auto found = scratch.take<LmsSuffix>(most_lms_suffixes(names.size()));
-  const auto lms = found.first(find_lms_suffixes(string, found.data()));
-  const auto lms_order = scratch.take<std::uint32_t>(lms.size());
-  order_lms_suffixes<std::uint32_t>(context, string, lms, lms_order, scratch);
-  induce(string, lms, lms_order, order, scratch);
 }
 
 /// The text with letters from 1 on and separators 0. Empty if it has no separators.
@@ -201,6 +177,26 @@ std::vector<std::uint32_t> induced(const Context& context, const TextView& text)
 }
 
 }  // namespace
+
+void sort_names(const HostContext& context, std::span<const std::uint32_t> names,
+                std::uint32_t distinct, std::span<std::uint32_t> order, ScratchStack& scratch) {
+  if (distinct == names.size()) {
+    for_each_index(0, names.size(),
+                   [=](std::uint64_t i) { order[names[i]] = static_cast<std::uint32_t>(i); });
+    return;
+  }
+  if (distinct > least_distinct * static_cast<double>(names.size())) {
+    sort_by_doubling(context, names, order, scratch);
+    return;
+  }
+  const SymbolString<std::uint32_t> string{names, distinct};
+  const ScratchStack::Scope scope(scratch);
+  const auto found = scratch.take<LmsSuffix>(most_lms_suffixes(names.size()));
+  const auto lms = found.first(find_lms_suffixes(string, found.data()));
+  const auto lms_order = scratch.take<std::uint32_t>(lms.size());
+  order_lms_suffixes<std::uint32_t>(context, string, lms, lms_order, scratch);
+  induce(string, lms, lms_order, order, scratch);
+}
 
 bool can_induce(const TextView& text) {
   if (text.size() > std::uint64_t{std::numeric_limits<std::int32_t>::max()}) return false;

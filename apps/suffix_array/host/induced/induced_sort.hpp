@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "apps/suffix_array/host/induced/scratch_stack.hpp"
 #include "sortie/context.hpp"
 #include "sortie/suffix_array.hpp"
 
@@ -28,5 +30,13 @@ template <Position Pos>
 /// Computer Science 387, 2007).
 template <Position Pos>
 [[nodiscard]] std::vector<Pos> build_induced(const Context& context, const TextView& text);
+
+/// Sorts the suffixes of a string of names: by prefix doubling where many names are distinct, else by
+/// induction.
+/// \param names     0 .. distinct - 1; symbols_after_names zeros follow them
+/// \param distinct  names, each of which occurs
+/// \param order     receives the positions of the suffixes in their order
+void sort_names(const HostContext& context, std::span<const std::uint32_t> names,
+                std::uint32_t distinct, std::span<std::uint32_t> order, ScratchStack& scratch);
 
 }  // namespace sortie::suffix_array::host
