@@ -80,11 +80,23 @@ void order_lms_suffixes(const HostContext& context, const SymbolString<Symbol>& 
   sort_names(context, used, distinct, order, scratch);
 }
 
+bool are_equal(std::span<const std::uint32_t> names) {
+  return std::ranges::all_of(names, [&](std::uint32_t name) { return name == names.front(); });
+}
+
 void sort_names(const HostContext& context, std::span<const std::uint32_t> names,
                 std::uint32_t distinct, std::span<std::uint32_t> order, ScratchStack& scratch) {
   if (distinct == names.size()) {
     for_each_index(0, names.size(),
                    [=](std::uint64_t i) { order[names[i]] = static_cast<std::uint32_t>(i); });
+    return;
+  }
+  if (distinct <= 2 && are_equal(names.first(names.size() - 1))) {
+    // Short periods. Which of two suffixes is less is decided where the last name and another one meet.
+    const bool shortest_first = names.back() <= names.front();
+    for_each_index(0, names.size(), [=, last = names.size() - 1](std::uint64_t i) {
+      order[i] = static_cast<std::uint32_t>(shortest_first ? last - i : i);
+    });
     return;
   }
   if (distinct > least_distinct * static_cast<double>(names.size())) {
