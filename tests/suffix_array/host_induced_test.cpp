@@ -210,7 +210,7 @@ TEST_F(HostInduced, InducesByBlocks) {
     }
   };
   std::uint64_t seed = 0;
-  for (const std::size_t size : {1, 2, 64, 700, 5000}) {
+  for (const std::size_t size : {1, 2, 64, 700, 3000}) {
     for (const unsigned alphabet : {1U, 2U, 3U, 20U, 250U, 100000U}) {
       for (const unsigned run : {1U, 5U, 90U}) {
         SCOPED_TRACE(testing::Message() << size << " of " << alphabet << ", runs " << run);
