@@ -210,7 +210,7 @@ TEST_F(HostInduced, InducesByBlocks) {
     }
   };
   std::uint64_t seed = 0;
-  for (const std::size_t size : {1, 2, 64, 700, 5000}) {
+  for (const std::size_t size : {1, 2, 64, 700, 3000}) {
     for (const unsigned alphabet : {1U, 2U, 3U, 20U, 250U, 100000U}) {
       for (const unsigned run : {1U, 5U, 90U}) {
         SCOPED_TRACE(testing::Message() << size << " of " << alphabet << ", runs " << run);
@@ -294,6 +294,18 @@ TEST_F(HostInduced, SortsShortPeriods) {
   }
 }
 
+/// LMS substrings of some thousand letters that differ late, and names that are all equal.
+TEST_F(HostInduced, SortsLongSubstrings) {
+  std::string letters;
+  for (const std::size_t length : {5000, 3000, 5000, 63, 64, 65, 4999, 3000, 128, 5001})
+    letters += std::string(length, 'b') + (length % 2 == 0 ? "a" : "c");
+  for (const std::string& tail : {std::string(), test::repeated("cb", 40000), letters}) {
+    const test::NamedText text = test::single("", letters + tail);
+    const auto suffixes = host::build_induced<std::uint32_t>(context(), text.view());
+    EXPECT_NO_THROW(check<std::uint32_t>(context(), text.view(), suffixes));
+  }
+}
+
 TEST_F(HostInduced, IsChosenForTextsThatRepeatThemselves) {
   const auto is_chosen = [](const Context& context, const std::string& letters) {
     return host::chooses_induction<std::uint32_t>(context, test::single("", letters).view());
@@ -305,6 +317,8 @@ TEST_F(HostInduced, IsChosenForTextsThatRepeatThemselves) {
   EXPECT_FALSE(is_chosen(context(), proteins));
   EXPECT_TRUE(is_chosen(context(), prose));
   EXPECT_TRUE(is_chosen(context(), test::repeated(dna.substr(0, 1000), 200)));
+  EXPECT_TRUE(is_chosen(context(), test::repeated("AB", 100000)));
+  EXPECT_FALSE(is_chosen(context(), std::string(200000, 'A')));
   EXPECT_FALSE(is_chosen(context(), prose.substr(0, 1000)));
   Context little = context();
   little.memory_budget = 10 * prose.size();

@@ -183,20 +183,24 @@ class ByteInduction {
     return static_cast<std::uint32_t>(worker_threads()) * most_share;
   }
 
-  /// Induces from entries [begin, end) or a part of them. \return the end of the part
+  /// Induces from entries [begin, bucket_end) or a part of them, on one thread also from those that this
+  /// adds behind them. \return the end of the part
   template <class Induces>
-  std::uint32_t scan_block(std::uint32_t begin, std::uint32_t end, const Induces& induces) {
-    end = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(end, std::uint64_t{begin} + most_entries()));
+  std::uint32_t scan_block(std::uint32_t begin, const std::uint32_t& bucket_end,
+                           const Induces& induces) {
+    const auto end = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(bucket_end, std::uint64_t{begin} + most_entries()));
     if (!is_shared(end - begin)) {
-      for (std::uint32_t at = begin; at < end; ++at) {
-        if (at + ahead < end) prefetch(at + ahead);
+      const std::uint64_t stop = std::uint64_t{begin} + 2 * least_share;
+      std::uint32_t at = begin;
+      for (; at < std::min<std::uint64_t>(bucket_end, stop); ++at) {
+        if (at + ahead < bucket_end) prefetch(at + ahead);
         const std::uint32_t before = before_[at] = known_before(at);
         const std::uint32_t symbol = symbol_before(before);
         if (positions_[at] > 0 && induces(symbol))
           set_entry(next_[symbol]++, positions_[at] - 1, before >> 8);
       }
-      return end;
+      return at;
     }
     const EqualShares shares = shares_of(end - begin);
     std::vector<SymbolCounts> places = count_induced(shares, begin, induces);
@@ -213,19 +217,24 @@ class ByteInduction {
     return end;
   }
 
-  /// The same from the last entry of [begin, end) to the first. \return the begin of the part
+  /// The same from the last entry of [bucket_begin, end) to the first. \return the begin of the part
   template <class Induces>
-  std::uint32_t scan_block_back(std::uint32_t begin, std::uint32_t end, const Induces& induces) {
-    if (end - begin > most_entries()) begin = end - most_entries();
+  std::uint32_t scan_block_back(const std::uint32_t& bucket_begin, std::uint32_t end,
+                                const Induces& induces) {
+    const std::uint32_t begin = end - static_cast<std::uint32_t>(std::min<std::uint64_t>(
+                                          end - bucket_begin, most_entries()));
     if (!is_shared(end - begin)) {
-      for (std::uint32_t at = end; at-- > begin;) {
-        if (at >= begin + ahead) prefetch(at - ahead);
+      const std::uint32_t stop = end - std::min(end, 2 * least_share);
+      std::uint32_t at = end;
+      while (at > std::max(bucket_begin, stop)) {
+        --at;
+        if (at >= bucket_begin + ahead) prefetch(at - ahead);
         const std::uint32_t before = known_before(at);
         const std::uint32_t symbol = symbol_before(before);
         if (positions_[at] > 0 && induces(symbol))
           set_entry(--next_[symbol], positions_[at] - 1, before >> 8);
       }
-      return begin;
+      return at;
     }
     const EqualShares shares = shares_of(end - begin);
     std::vector<SymbolCounts> places = count_induced(shares, begin, induces);

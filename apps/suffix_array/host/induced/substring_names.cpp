@@ -276,7 +276,14 @@ class SubstringNamer {
   [[nodiscard]] bool is_less(std::uint32_t a, std::uint32_t b) const {
     const Symbol* const at = string_.symbols.data();
     const std::uint32_t shared = std::min(length(a), length(b));
-    for (std::uint32_t i = 0; i < shared; ++i) {
+    std::uint32_t equal = 0;
+    // Substrings of short periods with mutations can have any length.
+    constexpr std::uint32_t block = 64;
+    while (!string_.has_separators && equal + block <= shared &&
+           std::memcmp(at + lms_[a].position + equal, at + lms_[b].position + equal,
+                       block * sizeof(Symbol)) == 0)
+      equal += block;
+    for (std::uint32_t i = equal; i < shared; ++i) {
       const Symbol in_a = at[lms_[a].position + i];
       const Symbol in_b = at[lms_[b].position + i];
       if (in_a != in_b) return in_a < in_b;
