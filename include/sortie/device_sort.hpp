@@ -70,14 +70,12 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// |---|---|---|
 /// | 1 or 2 bytes, all bits | none | counting: one pass that reads the keys, one that writes them |
 /// | fewer than 2^17 of 2 bytes, unsigned, ascending | none | cub::DeviceRadixSort |
-/// | 1 or 2 bytes otherwise | none, 4 or 8 bytes | cub::DeviceRadixSort: one or two passes |
+/// | 1 or 2 bytes otherwise, unsigned, ascending | none, 4 or 8 bytes | cub::DeviceRadixSort |
+/// | 1 or 2 bytes otherwise | none, 4 or 8 bytes | by digits of 8 bits |
 /// | 4 bytes, 2^22 to 2^25 (with values 2^24) | none, 4 bytes | by digits of 8 bits |
 /// | 4 or 8 bytes, from 2^24 on, if uneven | none, 4 or 8 bytes | by digits of 8 bits |
 /// | 4 or 8 bytes otherwise | none, 4 or 8 bytes | by ranges, as long segments are |
 /// | any | other sizes | as for their positions, by which the values are then gathered |
-///
-/// For CUB, signed, floating-point and descending keys are encoded before the sort and decoded
-/// after it: two more passes over the keys, which take up to 20 % more time than CUB alone.
 ///
 /// From 2^21 keys of 4 or 8 bytes on, a sample decides whether these are examined first: items in
 /// order or in reverse order are copied, and up to 512 distinct keys without values are counted.
@@ -87,7 +85,7 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// with DoubleBuffers, for positions, and on GPUs with less shared memory.
 ///
 /// Temporary storage, n items: a copy of keys and values, n / 20 bytes and at most 36 MiB, e.g.
-/// 0.9 MiB for 2^20 keys of 4 bytes and 3.6 MiB for 2^24, of 8 bytes 14 MiB for 2^24.
+/// 0.9 MiB for 2^20 keys of 4 bytes and 1.8 MiB for 2^24, of 8 bytes 14 MiB for 2^24.
 /// (cub::DeviceRadixSort takes the copy, n / 9 bytes and at most 29 MiB.) With DoubleBuffers and
 /// keys of 4 or 8 bytes n / 3 bytes, at most 36 MiB. Keys of 1 or 2 bytes alone: 1 MiB. Values of
 /// other sizes: two arrays of positions, of 4 bytes each (8 from 2^32 items on), in place of the
