@@ -6,9 +6,9 @@
 #include "segsort/cuda/narrow_tiles.cuh"
 #include "segsort/cuda/radix_passes.cuh"
 
-/// Segments of keys of 1 or 2 bytes that exceed the tile of a warp: a team of warps sorts one by the
-/// digits of its keys in shared memory, least digit first. Keys of 1 byte take one pass, those of 2
-/// bytes two. Values are moved once, to the places that the passes give.
+/// Segments of keys of 1 or 2 bytes that exceed the tile of a warp: a team of warps sorts one by
+/// the digits of its keys in shared memory, least digit first. Keys of 1 byte take one pass, those
+/// of 2 bytes two. Values are moved once, to the places that the passes give.
 namespace sortie::segsort {
 
 /// Digits of a pass.
@@ -41,10 +41,10 @@ struct DigitTile {
   }
 };
 
-/// The ranks of the items among the items of their digit in the warp, and the number of items of each
-/// digit in the warp. Uses the warp's share of words and places, as tables that hold, for each digit,
-/// the mask of the lanes whose items have it; row r uses table r % 3, so that a table can be cleared
-/// while the next one is filled.
+/// The ranks of the items among the items of their digit in the warp, and the number of items of
+/// each digit in the warp. Uses the warp's share of words and places, as tables that hold, for each
+/// digit, the mask of the lanes whose items have it; row r uses table r % 3, so that a table can be
+/// cleared while the next one is filled.
 template <class T, class DigitOf>
 __device__ __forceinline__ void rank_in_warp(T& tile, int length, const DigitOf& digit_of,
                                              ShortNumbers<digit_rows, 16>& ranks) {
@@ -94,9 +94,9 @@ __device__ __forceinline__ void rank_in_warp(T& tile, int length, const DigitOf&
   }
 }
 
-/// The places of the items by digit, equal digits in the order of the items. Item e = 512 w + 32 r +
-/// l is in register r of lane l of warp w. Contains barriers; before the first, each warp overwrites
-/// its share of words and places.
+/// The places of the items by digit, equal digits in the order of the items. Item e = 512 w + 32 r
+/// + l is in register r of lane l of warp w. Contains barriers; before the first, each warp
+/// overwrites its share of words and places.
 template <class T, class DigitOf>
 __device__ __forceinline__ void place_by_digit(T& tile, int length, const DigitOf& digit_of,
                                                ShortNumbers<digit_rows, 16>& places) {
