@@ -146,11 +146,12 @@ struct DeviceSortOptions {
 /// of 4 bytes by a pass before the sort, and narrow them by one after it.
 ///
 /// Temporary storage: at most num_items * (key bytes + value bytes) + num_items / 20 + 16 bytes per
-/// segment + 36 MiB. With DoubleBuffer, num_items / 3 replaces the first two terms. On GPUs with less
-/// shared memory (see Policy::tuned), num_items / 6 replaces num_items / 20, and 1.2 * num_items
-/// replaces num_items / 3. Keys of 1 or 2 bytes take 1.1 * num_items, and for 2 bytes and at least
-/// one segment of more than 8192 items num_items * (2 + value bytes) more; if they are widened, what
-/// keys of 4 bytes in DoubleBuffers take (with values: in arrays), and 8 * num_items more.
+/// segment + 36 MiB. With DoubleBuffer, num_items / 3 replaces the first two terms. On GPUs with
+/// less shared memory (see Policy::tuned), num_items / 6 replaces num_items / 20, and 1.2 *
+/// num_items replaces num_items / 3. Keys of 1 or 2 bytes take 1.1 * num_items, and for 2 bytes and
+/// at least one segment of more than 8192 items num_items * (2 + value bytes) more; if they are
+/// widened, what keys of 4 bytes in DoubleBuffers take (with values: in arrays), and 8 * num_items
+/// more.
 ///
 /// Complexity: O(n_i) for a segment of up to 8192 items whose keys are evenly distributed over
 /// their range, otherwise O(n_i log n_i) comparisons of one word. Beyond 8192 items, one pass over

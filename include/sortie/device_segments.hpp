@@ -52,4 +52,44 @@ cudaError_t offsets_of_length(std::int64_t length, std::int64_t num_items,
                                           static_cast<int>(sizeof(Offset)), stream);
 }
 
+#ifdef __CUDACC__
+
+namespace segsort {
+
+inline constexpr int iterator_threads = 256;
+
+template <class Iterator, class Offset>
+__global__ void __launch_bounds__(iterator_threads)
+    write_offsets_of_iterator(Iterator iterator, std::int64_t count, Offset* offsets) {
+  const std::int64_t step = std::int64_t{gridDim.x} * iterator_threads;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * iterator_threads + threadIdx.x; i < count;
+       i += step)
+    offsets[i] = static_cast<Offset>(iterator[i]);
+}
+
+}  // namespace segsort
+
+/// The offsets that an iterator gives, as CUB's segmented sorts take them: a pointer, or a counting
+/// or transforming iterator. Offset i is iterator[i], for `count` offsets. For sources compiled by
+/// nvcc.
+///
+/// \param iterator  has operator[] on the device
+/// \return cudaErrorInvalidValue for a negative count; otherwise the launch error
+/// Complexity: O(count) in one kernel. No extra memory. Can be captured.
+template <SegmentOffset Offset, class Iterator>
+cudaError_t offsets_of_iterator(Iterator iterator, std::int64_t count, Offset* d_offsets,
+                                cudaStream_t stream = nullptr) {
+  if (count < 0) return cudaErrorInvalidValue;
+  if (count == 0) return cudaSuccess;
+  constexpr std::int64_t most_blocks = 1 << 16;
+  const std::int64_t blocks = (count - 1) / segsort::iterator_threads + 1;
+  segsort::write_offsets_of_iterator<<<static_cast<unsigned int>(
+                                           blocks < most_blocks ? blocks : most_blocks),
+                                       segsort::iterator_threads, 0, stream>>>(iterator, count,
+                                                                               d_offsets);
+  return cudaGetLastError();
+}
+
+#endif
+
 }  // namespace sortie

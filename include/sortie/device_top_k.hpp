@@ -96,12 +96,12 @@ struct DeviceTopKSegments {
 /// to a mean length of 2 for k = 1, 64 for k < 32, 128 for k < 256, else 512. Segments are sorted
 /// whole for k > 2048.
 ///
-/// Temporary storage: 8 bytes for each 1025 items; if the mean length is at most 32, or segments are
-/// sorted in shared memory, 8 bytes for each segment or 9 items, whichever are fewer; with segments
-/// of more than 65536 items, 1.1 k (key bytes + 8) bytes for each 16384 items. With sorted results
-/// and k > 32 also a copy of the outputs, 16 bytes per segment and the storage of a segmented sort of
-/// the outputs. For k > 2048, instead of all of this a copy of keys and values (positions: two), and
-/// the storage of a segmented sort.
+/// Temporary storage: 8 bytes for each 1025 items; if the mean length is at most 32, or segments
+/// are sorted in shared memory, 8 bytes for each segment or 9 items, whichever are fewer; with
+/// segments of more than 65536 items, 1.1 k (key bytes + 8) bytes for each 16384 items. With sorted
+/// results and k > 32 also a copy of the outputs, 16 bytes per segment and the storage of a
+/// segmented sort of the outputs. For k > 2048, instead of all of this a copy of keys and values
+/// (positions: two), and the storage of a segmented sort.
 ///
 /// Sources: segsort/README.md; the threshold from group minima and the streaming buffer follow
 /// Johnson, Douze, Jegou: Billion-scale similarity search with GPUs (IEEE Trans. Big Data 2019).

@@ -6,9 +6,9 @@
 #include "segsort/cuda/narrow_tiles.cuh"
 #include "segsort/cuda/radix_passes.cuh"
 
-/// Segments of keys of 1 or 2 bytes that exceed the tile of a warp: a team of warps sorts one by the
-/// digits of its keys in shared memory, least digit first. Keys of 1 byte take one pass, those of 2
-/// bytes two. Values are moved once, to the places that the passes give.
+/// Segments of keys of 1 or 2 bytes that exceed the tile of a warp: a team of warps sorts one by
+/// the digits of its keys in shared memory, least digit first. Keys of 1 byte take one pass, those
+/// of 2 bytes two. Values are moved once, to the places that the passes give.
 namespace sortie::segsort {
 
 /// Digits of a pass.
@@ -28,7 +28,7 @@ struct DigitTile {
   std::uint32_t warp_sums[Warps];
   /// One after the other: keys with their items between two passes; keys in order; values.
   alignas(16) std::uint32_t words[capacity];
-  std::uint16_t places[capacity];  ///< of the items, after two passes
+  alignas(16) std::uint16_t places[capacity];  ///< of the items, after two passes
 
   __device__ static int thread() { return static_cast<int>(threadIdx.x) % threads; }
   __device__ static int team() { return static_cast<int>(threadIdx.x) / threads; }
@@ -41,26 +41,70 @@ struct DigitTile {
   }
 };
 
-/// The places of the items by digit, equal digits in the order of the items. Item e = 512 w + 32 r +
-/// l is in register r of lane l of warp w. Contains barriers; the first is before any place is known.
+/// The ranks of the items among the items of their digit in the warp, and the number of items of
+/// each digit in the warp. Uses the warp's share of words and places, as tables that hold, for each
+/// digit, the mask of the lanes whose items have it; row r uses table r % 3, so that a table can be
+/// cleared while the next one is filled.
+template <class T, class DigitOf>
+__device__ __forceinline__ void rank_in_warp(T& tile, int length, const DigitOf& digit_of,
+                                             ShortNumbers<digit_rows, 16>& ranks) {
+  constexpr int tables = 3;
+  const int warp = T::thread() / 32;
+  const int first = warp * 32 * digit_rows + static_cast<int>(lane());
+  std::uint32_t* const counts = tile.counts[warp];
+  std::uint32_t* const masks[tables] = {
+      tile.words + warp * 2 * narrow_digits, tile.words + (warp * 2 + 1) * narrow_digits,
+      reinterpret_cast<std::uint32_t*>(tile.places) + warp * narrow_digits};
+  static_assert(32 * digit_rows == 2 * narrow_digits);
+  __syncwarp();  // the warp has read its share
+#pragma unroll
+  for (int i = static_cast<int>(lane()); i < narrow_digits / 4; i += 32) {
+    reinterpret_cast<uint4*>(counts)[i] = uint4{0, 0, 0, 0};
+#pragma unroll
+    for (int t = 0; t < tables; ++t) reinterpret_cast<uint4*>(masks[t])[i] = uint4{0, 0, 0, 0};
+  }
+  __syncwarp();
+  // Lanes with one digit wait for each other when they set their masks, unless it is frequent.
+  const auto has_heavy_hitter = [&](int r) {
+    const std::uint32_t digit = digit_of(r);
+    return lanes_of(__ballot_sync(full_warp, digit == from_lane(digit, 0))) >= least_heavy_lanes;
+  };
+  if (has_heavy_hitter(0) || has_heavy_hitter(digit_rows / 2)) {
+#pragma unroll
+    for (int r = 0; r < digit_rows; ++r) {
+      const bool valid = first + 32 * r < length;
+      const std::uint32_t digit = digit_of(r);
+      ranks.set(
+          r, radix::take_place(counts, digit, radix::peers_by_votes<false>(digit, valid), valid));
+    }
+    return;
+  }
+  bool clears = false;  // the lane clears the mask of its digit in the row before
+#pragma unroll
+  for (int r = 0; r < digit_rows; ++r) {
+    const bool valid = first + 32 * r < length;
+    const std::uint32_t digit = digit_of(r);
+    std::uint32_t* const mask = masks[r % tables] + digit;
+    if (valid) atomicOr(mask, 1u << lane());
+    __syncwarp();
+    const unsigned int peers = valid ? *mask : 1u << lane();
+    if (clears) masks[(r + tables - 1) % tables][digit_of(r == 0 ? 0 : r - 1)] = 0;
+    clears = valid && rank_among(peers) == 0;
+    ranks.set(r, radix::take_place(counts, digit, peers, valid));
+  }
+}
+
+/// The places of the items by digit, equal digits in the order of the items. Item e = 512 w + 32 r
+/// + l is in register r of lane l of warp w. Contains barriers; before the first, each warp
+/// overwrites its share of words and places.
 template <class T, class DigitOf>
 __device__ __forceinline__ void place_by_digit(T& tile, int length, const DigitOf& digit_of,
                                                ShortNumbers<digit_rows, 16>& places) {
   const int warp = T::thread() / 32;
   const int first = warp * 32 * digit_rows + static_cast<int>(lane());
   std::uint32_t* const counts = tile.counts[warp];
-#pragma unroll
-  for (int i = static_cast<int>(lane()); i < narrow_digits / 4; i += 32)
-    reinterpret_cast<uint4*>(counts)[i] = uint4{0, 0, 0, 0};
-  __syncwarp();
-  ShortNumbers<digit_rows, 16> ranks;  // among the items of the warp
-#pragma unroll
-  for (int r = 0; r < digit_rows; ++r) {
-    const bool valid = first + 32 * r < length;
-    const std::uint32_t digit = digit_of(r);
-    ranks.set(r,
-              radix::take_place(counts, digit, radix::peers_by_votes<false>(digit, valid), valid));
-  }
+  ShortNumbers<digit_rows, 16> ranks;
+  rank_in_warp(tile, length, digit_of, ranks);
   T::synchronise();
   // Each thread handles neighbouring digits.
   constexpr int digits_each = T::threads >= narrow_digits ? 1 : narrow_digits / T::threads;

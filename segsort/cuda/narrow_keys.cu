@@ -55,7 +55,8 @@ __global__ void __launch_bounds__(element_threads)
   }
 }
 
-/// Writes the keys of the words that the sort has written. Each thread handles keys_of_thread words.
+/// Writes the keys of the words that the sort has written. Each thread handles keys_of_thread
+/// words.
 template <class Narrow>
 __global__ void __launch_bounds__(element_threads)
     narrow_kernel(const std::uint32_t* sorted, Narrow* keys, std::uint64_t n,
@@ -119,8 +120,8 @@ cudaError_t sort_keys_of(void* temp_storage, std::size_t& temp_storage_bytes,
                 n, codec);
 }
 
-/// Whether the kernels for narrow keys sort the segments: they compare whole keys. Otherwise all keys
-/// are widened.
+/// Whether the kernels for narrow keys sort the segments: they compare whole keys. Otherwise all
+/// keys are widened.
 bool compares_whole_keys(const DeviceRequest& request) {
   const int bits = key_bits(request.key_type);
   const int end_bit = request.end_bit < 0 ? bits : request.end_bit;

@@ -5,11 +5,11 @@
 
 #include "segsort/cuda/narrow_digits.cuh"
 
-/// Segments of keys of 1 or 2 bytes that exceed all teams: all blocks sort them by digits, in pieces
-/// of narrow_piece items. One kernel counts the digits of each segment, one turns the numbers into
-/// positions, and one per digit moves the items, least digit first. As in radix_passes.cuh, a piece
-/// learns from the pieces before it where its items of each digit go. Keys of 1 byte alone are
-/// written from their numbers instead.
+/// Segments of keys of 1 or 2 bytes that exceed all teams: all blocks sort them by digits, in
+/// pieces of narrow_piece items. One kernel counts the digits of each segment, one turns the
+/// numbers into positions, and one per digit moves the items, least digit first. As in
+/// radix_passes.cuh, a piece learns from the pieces before it where its items of each digit go.
+/// Keys of 1 byte alone are written from their numbers instead.
 namespace sortie::segsort {
 
 inline constexpr unsigned int narrow_block = 32 * digit_block_warps;
@@ -95,8 +95,8 @@ __global__ void __launch_bounds__(narrow_block)
   }
 }
 
-/// Turns the numbers of the digits of each listed segment into the positions, in the segment, of the
-/// first of each. Thread d has digit d.
+/// Turns the numbers of the digits of each listed segment into the positions, in the segment, of
+/// the first of each. Thread d has digit d.
 template <class Narrow>
 __global__ void __launch_bounds__(narrow_digits)
     narrow_starts_kernel(const NarrowArguments<Narrow> arguments) {
@@ -122,7 +122,8 @@ struct NarrowPass {
 
 /// Moves the items of all listed segments by one digit.
 ///
-///   shared memory           the tile of the block (DigitTile), and where its items of each digit go
+///   shared memory           the tile of the block (DigitTile), and where its items of each digit
+///                           go
 ///   registers of thread l   of warp w: items 512 w + 32 r + l of the piece
 template <class Narrow>
 __global__ void __launch_bounds__(narrow_block, 2)
@@ -209,8 +210,8 @@ __global__ void __launch_bounds__(narrow_block, 2)
   }
 }
 
-/// Writes listed segments of keys of 1 byte alone. Each thread writes 16 neighbouring keys; it finds
-/// the first by a binary search.
+/// Writes listed segments of keys of 1 byte alone. Each thread writes 16 neighbouring keys; it
+/// finds the first by a binary search.
 template <class Narrow>
 __global__ void __launch_bounds__(narrow_block)
     fill_narrow_kernel(const NarrowArguments<Narrow> arguments) {

@@ -7,7 +7,8 @@
 #include "segsort/cuda/arguments.cuh"
 
 /// Selection of the k first keys of each segment. Keys are words that ascend in the requested order
-/// (KeyCodec), so that the k least words are wanted, those at the lowest positions among equal ones.
+/// (KeyCodec), so that the k least words are wanted, those at the lowest positions among equal
+/// ones.
 ///
 /// | Length                  | By       | Method                                                     |
 /// |-------------------------|----------|------------------------------------------------------------|
@@ -35,7 +36,8 @@ inline constexpr std::uint64_t shortest_part = 16384;
 inline constexpr std::uint64_t parts_of_group = 32;
 inline constexpr std::uint64_t most_parts = parts_of_group * parts_of_group;
 
-/// Samples of a long segment that give a bound of its k-th word, and rows of each; lines of 32 items.
+/// Samples of a long segment that give a bound of its k-th word, and rows of each; lines of 32
+/// items.
 inline constexpr unsigned int sample_parts = 128;
 inline constexpr unsigned int sample_rows = 64;
 /// Segments of at least this many items are sampled, if more than most_sorted_in_kernel are wanted.

@@ -324,8 +324,8 @@ __global__ void __launch_bounds__(top_k_block, 4)
     const std::uint64_t group_candidates = (lists.part_capacity + owner.first_group) * arguments.k;
     bool merges = false;
     for (int level = in_parts ? 0 : 2;; ++level) {
-      // Constructed at each level: nvcc 13.0 keeps keys_in in place of a pointer that is assigned at
-      // the end of the loop.
+      // Constructed at each level: nvcc 13.0 keeps keys_in in place of a pointer that is assigned
+      // at the end of the loop.
       const BlockSource<Word> source{merges ? in_global_memory(candidates) : arguments.keys_in,
                                      begin, static_cast<std::uint32_t>(length),
                                      merges ? KeyCodec<Word>{} : arguments.codec};

@@ -163,8 +163,8 @@ __device__ __forceinline__ void put_tile(const Arguments& arguments, SegmentTile
   }
 }
 
-/// Sorts segments first_segment .. first_segment + segments - 1 of the chunk in the warp's tile, and
-/// writes their results. Not inlined, because it needs all registers.
+/// Sorts segments first_segment .. first_segment + segments - 1 of the chunk in the warp's tile,
+/// and writes their results. Not inlined, because it needs all registers.
 template <class Arguments>
 __device__ __noinline__ void select_in_tile(int first_segment, int segments, bool are_neighbours) {
   using Word = typename Arguments::Word;
@@ -231,8 +231,8 @@ __device__ __noinline__ void select_in_tile(int first_segment, int segments, boo
   __syncwarp();
 }
 
-/// Prefetches what the segments from `begin` to `end` of the chunk need. The lines from the first to
-/// the last of them, if they are close together.
+/// Prefetches what the segments from `begin` to `end` of the chunk need. The lines from the first
+/// to the last of them, if they are close together.
 template <class Arguments, class Word>
 __device__ __forceinline__ void prefetch_tile(const Arguments& arguments,
                                               const SegmentTiles<Word>& shared, int begin,

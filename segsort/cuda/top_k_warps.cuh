@@ -42,8 +42,8 @@ struct Staged {
   bool ranked;
 };
 
-/// Calls put(number, word, item) for the selected of the words in the registers of a warp, which are
-/// numbered in the order of items. Word r of lane l is item 32 * r + l.
+/// Calls put(number, word, item) for the selected of the words in the registers of a warp, which
+/// are numbered in the order of items. Word r of lane l is item 32 * r + l.
 /// \return number of words selected
 template <int Rows, class Word, class Selected, class Put>
 __device__ __forceinline__ std::uint32_t for_each_selected(const Word (&words)[Rows],

@@ -8,8 +8,8 @@
 /// Selection from segments that have been sorted whole.
 namespace sortie::segsort {
 
-/// The first k items of each sorted segment. `group` neighbouring threads, a power of two, copy those
-/// of one segment at a time. `keys_in` and `values_in` hold the sorted items.
+/// The first k items of each sorted segment. `group` neighbouring threads, a power of two, copy
+/// those of one segment at a time. `keys_in` and `values_in` hold the sorted items.
 template <class Word>
 __global__ void __launch_bounds__(top_k_block)
     copy_first_kernel(const TopKArguments<Word> arguments, unsigned int group) {
