@@ -109,7 +109,7 @@ Row product_row() {
   row.allocating_seconds = {0.005};
   row.unit = "GFLOP/s";
   row.agrees = true;
-  row.product = bench::ProductFigures{16'000'000, 15'999'000, 3 << 20};
+  row.product = bench::ProductFigures{16'000'000, 15'999'000, 3 << 20, {}};
   return row;
 }
 
