@@ -416,7 +416,9 @@ void plan_bwa_indexes(const Context& context, const IndexRequest& request, Genom
     add(".bwt.2bit.64", 56 + (n / 64 + 1) * 64 + (n / 8 + 1) * 5);
   }
   plan.letters = std::max(plan.letters, letters.size());
-  const std::uint64_t in_memory = streams_from_device(context) ? letters.size() : n;
+  std::uint64_t in_memory = streams_from_device(context) ? letters.size() : n;
+  // The text then takes the place of the genome, piece by piece.
+  if (request.is_last) in_memory -= std::min(in_memory, request.genome.bytes());
   plan.memory = std::max(plan.memory, in_memory + memory_of_rows(context, n));
   if (letters.foreign() != 0)
     plan.warnings.push_back(fmt::format(

@@ -68,12 +68,13 @@ GenomeIndexPlan run(const Context& given, const std::string& fasta,
     return std::ranges::any_of(family.formats,
                                [&](std::string_view format) { return request.wants(format); });
   };
+  auto wanted = std::ranges::count_if(families, is_wanted);
+  request.is_last = wanted == 1;
   try {
     for (const IndexFamily& family : families)
       if (is_wanted(family)) family.plan(context, request, plan);
     plan.memory += genome.bytes();
     if (outputs == nullptr) return plan;
-    auto wanted = std::ranges::count_if(families, is_wanted);
     for (const IndexFamily& family : families) {
       if (!is_wanted(family)) continue;
       request.is_last = --wanted == 0;
