@@ -57,8 +57,7 @@ cudaError_t launch_top_k_tiles(TopKArguments<Word> arguments, cudaStream_t strea
       chunk_of_tiles(arguments.num_items, arguments.num_segments, arguments.tile_longest);
   const std::uint64_t chunks = (arguments.num_segments - 1) / arguments.chunk + 1;
   return launch_resident_top_k(top_k_tile_kernel<Word>, arguments, (chunks - 1) / warps + 1,
-                               top_k_tile_threads, sizeof(TileKernelShared<TopKArguments<Word>>),
-                               stream);
+                               top_k_tile_threads, tile_kernel_bytes<TopKArguments<Word>>, stream);
 }
 
 /// Launches the selection. \pre the counters are zeroed, if there are any

@@ -241,7 +241,7 @@ cudaError_t sort_in_tiles_of(void* temp_storage, std::size_t& temp_storage_bytes
     status = launch_resident(narrow_tile_kernel<Narrow>, plan, LaunchOrder::after,
                              ((segments - 1) / arguments.chunk) / (top_k_tile_threads / 32) + 1,
                              no_limit, top_k_tile_threads,
-                             sizeof(TileKernelShared<NarrowArguments<Narrow>>), arguments);
+                             tile_kernel_bytes<NarrowArguments<Narrow>>, arguments);
   if (status == cudaSuccess) status = launch_digits(plan, arguments);
   if (status != cudaSuccess || listed == 0) return status;
   return launch_long(plan, arguments, keys_scratch, values_scratch, pieces);

@@ -72,6 +72,11 @@ struct NarrowArguments {
     return min(static_cast<std::uint64_t>(max(*device_num_segments, std::int64_t{0})),
                num_segments);
   }
+  /// Prefetches the offsets of up to 256 segments. Called by a warp.
+  __device__ void prefetch_offsets(std::uint64_t first, std::uint64_t count,
+                                   std::uint64_t all) const {
+    begin_offsets.prefetch(first, count, all);
+  }
   [[nodiscard]] __device__ Word loaded(Narrow key) const {
     return Word{codec.encoded(key)} << unused_bits;
   }
@@ -130,7 +135,7 @@ __device__ __forceinline__ void list_beyond_tiles(const NarrowArguments<Narrow>&
 
 /// As top_k_tile_kernel: shared memory and registers are the same.
 template <class Narrow>
-__global__ void __launch_bounds__(top_k_tile_threads, 5)
+__global__ void __launch_bounds__(top_k_tile_threads, 4)
     narrow_tile_kernel(const NarrowArguments<Narrow> arguments) {
   select_in_tiles(arguments);
 }

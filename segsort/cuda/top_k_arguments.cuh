@@ -127,6 +127,12 @@ struct TopKArguments {
     return min(static_cast<std::uint64_t>(max(*device_num_segments, std::int64_t{0})),
                num_segments);
   }
+  /// Prefetches the offsets of up to 256 segments. Called by a warp.
+  __device__ void prefetch_offsets(std::uint64_t first, std::uint64_t count,
+                                   std::uint64_t all) const {
+    if (begin_offsets.data != nullptr) begin_offsets.prefetch(first, count, all);
+    if (output_offsets.data != nullptr) output_offsets.prefetch(first, count, all);
+  }
   /// A key as tiles hold it, which they encode by tile_codec().
   [[nodiscard]] __device__ Word loaded(Word key) const { return key; }
   [[nodiscard]] __device__ Word stored(Word word) const { return codec.decoded(word); }

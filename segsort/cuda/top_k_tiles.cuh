@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "segsort/cuda/batch_sort.cuh"
@@ -34,13 +35,10 @@ struct SegmentTiles {
   std::uint16_t end[most_segments_of_tile_chunk];  ///< number of the first place without a result
 };
 
-/// Shared memory of a block. The arguments are there so that select_in_tile(), which needs all
-/// registers, can be a function of its own.
+/// Shared memory of a block.
 template <class Arguments>
-struct TileKernelShared {
-  Arguments arguments;
-  SegmentTiles<typename Arguments::Word> warps[top_k_tile_threads / 32];
-};
+inline constexpr std::size_t tile_kernel_bytes = top_k_tile_threads / 32 *
+                                                 sizeof(SegmentTiles<typename Arguments::Word>);
 
 /// Segments of a chunk: numbers of the items fit 16 bits.
 constexpr unsigned int most_tile_chunk(int tile_longest) {
@@ -74,10 +72,16 @@ __device__ __forceinline__ TileChunk read_tile_chunk(const Arguments& arguments,
   TileChunk chunk;
   std::uint32_t items = 0;
   std::uint64_t first_base = 0;
+  // The offsets of the next row are loaded while this one is handled.
+  const auto read = [&](unsigned int row) {
+    return row + lane() < segments ? selection_of(arguments, first + row + lane()) : Selection{};
+  };
+  Selection next = read(0);
 #pragma unroll 1
   for (unsigned int row = 0; row < segments; row += 32) {
     const std::uint64_t segment = first + row + lane();
-    const Selection s = row + lane() < segments ? selection_of(arguments, segment) : Selection{};
+    const Selection s = next;
+    next = read(row + 32);
     const bool is_kept =
         s.wanted != 0 && s.length <= static_cast<std::uint64_t>(arguments.tile_longest);
     const std::uint32_t length = is_kept ? static_cast<std::uint32_t>(s.length) : 0;
@@ -164,15 +168,13 @@ __device__ __forceinline__ void put_tile(const Arguments& arguments, SegmentTile
 }
 
 /// Sorts segments first_segment .. first_segment + segments - 1 of the chunk in the warp's tile,
-/// and writes their results. Not inlined, because it needs all registers.
-template <class Arguments>
-__device__ __noinline__ void select_in_tile(int first_segment, int segments, bool are_neighbours) {
-  using Word = typename Arguments::Word;
+/// and writes their results.
+template <class Arguments, class Word>
+__device__ __forceinline__ void select_in_tile(const Arguments& arguments,
+                                               SegmentTiles<Word>& shared, int first_segment,
+                                               int segments, bool are_neighbours) {
   using Stored = typename Arguments::Stored;
   using T = OrderedTile<Word>;
-  auto& block = *reinterpret_cast<TileKernelShared<Arguments>*>(dynamic_shared_memory());
-  const Arguments& arguments = block.arguments;
-  SegmentTiles<Word>& shared = block.warps[threadIdx.x / 32];
   const Stored* const all_keys = in_global_memory(arguments.keys_in);
   T& tile = shared.tile;
   const std::uint64_t* const base = shared.base + first_segment;
@@ -253,17 +255,19 @@ __device__ __forceinline__ void prefetch_tile(const Arguments& arguments,
 template <class Arguments>
 __device__ __forceinline__ void select_in_tiles(const Arguments& arguments) {
   using Word = typename Arguments::Word;
-  auto& block = *reinterpret_cast<TileKernelShared<Arguments>*>(dynamic_shared_memory());
-  SegmentTiles<Word>& shared = block.warps[threadIdx.x / 32];
-  if (threadIdx.x == 0) block.arguments = arguments;
-  __syncthreads();
+  SegmentTiles<Word>& shared = shared_memory_of_warp<SegmentTiles<Word>>();
   const std::uint64_t all = arguments.segments();
   const auto claim = [&] {
     unsigned long long chunk = 0;
     if (lane() == 0) chunk = atomicAdd(&arguments.lists.counters->next_chunk, 1);
     return std::uint64_t{__shfl_sync(full_warp, chunk, 0)} * arguments.chunk;
   };
-  for (std::uint64_t first = claim(); first < all; first = claim()) {
+  std::uint64_t next = claim();
+  while (next < all) {
+    const std::uint64_t first = next;
+    next = claim();
+    arguments.prefetch_offsets(next, arguments.chunk, all);
+
     const auto segments =
         static_cast<unsigned int>(min(std::uint64_t{arguments.chunk}, all - first));
     const auto [kept, are_neighbours] = read_tile_chunk(arguments, shared, first, segments);
@@ -273,7 +277,7 @@ __device__ __forceinline__ void select_in_tiles(const Arguments& arguments) {
       const int next_end = end < kept ? end_of_tile(shared.number, end, kept) : end;
       if (begin == 0) prefetch_tile(arguments, shared, begin, end);
       if (end < kept) prefetch_tile(arguments, shared, end, next_end);
-      select_in_tile<Arguments>(begin, end - begin, are_neighbours);
+      select_in_tile(arguments, shared, begin, end - begin, are_neighbours);
       begin = end;
       end = next_end;
     }
@@ -282,14 +286,13 @@ __device__ __forceinline__ void select_in_tiles(const Arguments& arguments) {
 }
 
 ///   shared memory, per warp   its chunk of segments and a tile of 512 items (SegmentTiles)
-///   shared memory, per block  the arguments
 ///   registers of lane l       while loading: items l, 32 + l, 64 + l, ... of the tile; while
 ///                             sorting: the words of positions 16 l .. 16 l + 15
 ///
 /// Segments of more than tile_longest items are listed for the other kernels, and, if
 /// lists.begins is set, so are the extents of their results.
 template <class Word>
-__global__ void __launch_bounds__(top_k_tile_threads, sizeof(Word) == 4 ? 5 : 4)
+__global__ void __launch_bounds__(top_k_tile_threads, sizeof(Word) == 4 ? 4 : 3)
     top_k_tile_kernel(const TopKArguments<Word> arguments) {
   select_in_tiles(arguments);
 }
