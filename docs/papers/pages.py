@@ -295,7 +295,7 @@ def fig2_series():
     for case, rows in rows_of("hou-products").items():
         sizes = next(iter(rows.values())).get("rows_by_products")
         if sizes:
-            series[case.removeprefix("gen:").split(":0")[0][:22]] = size_shares(sizes)
+            series[":".join(case.split(":")[1:5])] = size_shares(sizes)
     return series
 
 
