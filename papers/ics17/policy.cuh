@@ -55,7 +55,7 @@ enum class Division {
   uneven,  ///< m for the first threads and m' = m - 1 for the others: the paper's (m, m')
 };
 /// The division in the shared-memory bins and the tiles; `bench tune --paper` measures both.
-inline constexpr Division chunk_division = Division::uneven;
+inline constexpr Division chunk_division = Division::full;
 
 /// Threads of a block that sorts in registers: 128 and 256 were best in the paper (figure 9).
 inline constexpr int register_block_threads = 128;
