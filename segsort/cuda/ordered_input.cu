@@ -165,7 +165,8 @@ __global__ void __launch_bounds__(sample_threads)
       order = InputKind::descending;
     }
     unsigned int distinct = sample_threads;
-    if (order == InputKind::other && (!is_strict || use == DigitUse::uneven || use == DigitUse::buckets))
+    const bool may_be_uneven = use == DigitUse::uneven || use == DigitUse::buckets;
+    if (order == InputKind::other && (!is_strict || may_be_uneven))
       distinct = distinct_keys(table, key);
     if (order == InputKind::other && !is_strict) {
       few::clear(start->few_keys);
