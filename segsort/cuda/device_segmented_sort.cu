@@ -147,7 +147,7 @@ struct TemporaryStorage {
       bytes = std::max<std::size_t>(carver.used(), 1);  // a null pointer would query the size again
       return;
     }
-    if (lists.counters == nullptr) lists.counters = carver.take<Counters>(1);
+    if (use == DigitUse::never) lists.counters = carver.take<Counters>(1);
     for (int pair = 0; pair < long_classes / 2; ++pair) {
       const std::uint64_t shortest = shortest_of_long_class<Tiles>(2 * pair);
       const std::uint64_t capacity = request.is_array ? 1
@@ -158,7 +158,7 @@ struct TemporaryStorage {
     }
     const std::uint64_t parts = items / (longest_in_block<Tiles> + 1);
     if (parts != 0) {
-      if (lists.groups == nullptr) {
+      if (use != DigitUse::buckets) {
         lists.group_capacity = most_groups(items, key_bytes);
         lists.groups = carver.take<Group>(lists.group_capacity);
       }
