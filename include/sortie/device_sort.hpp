@@ -74,6 +74,7 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// | 1 or 2 bytes otherwise | none, 4 or 8 bytes | by digits of 8 bits |
 /// | 4 bytes, 2^22 to 2^25 (with values 2^24) | none, 4 bytes | by digits of 8 bits |
 /// | 4 or 8 bytes, from 2^24 on, if uneven | none, 4 or 8 bytes | by digits of 8 bits |
+/// | 4 bytes, 2^27 to 2^28, if even | 4 bytes | by the two highest digits, then in tiles |
 /// | 4 or 8 bytes otherwise | none, 4 or 8 bytes | by ranges, as long segments are |
 /// | any | other sizes | as for their positions, by which the values are then gathered |
 ///

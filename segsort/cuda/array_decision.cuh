@@ -22,8 +22,7 @@ enum class ArrayMethod : std::uint32_t { ranges, digits, buckets };
 struct ArrayDecision {
   InputKind sampled;
   ArrayMethod method;
-  std::uint32_t disproved;    ///< not 0 if some items contradict `sampled`
-  std::uint32_t is_floating;  ///< 1: buckets are of keys as floating-point numbers
+  std::uint32_t disproved;  ///< not 0 if some items contradict `sampled`
 
   /// Whether the array is to be sorted by `tried`.
   [[nodiscard]] __device__ bool is_due(ArrayMethod tried) const {

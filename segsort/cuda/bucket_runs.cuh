@@ -8,12 +8,13 @@
 #include "segsort/cuda/radix_passes.cuh"
 #include "segsort/cuda/work_lists.cuh"
 
-/// Sort of one array of keys that are spread evenly, over numbers or over magnitudes, by buckets: radix passes over the two highest digits
+/// Sort of one array of evenly spread keys by buckets: radix passes over the two highest digits
 /// leave 2^16 buckets in order, and block_sort_kernel sorts runs of neighbouring buckets, each in a
 /// tile. An array of n items is read and written three times, instead of once for each digit.
 ///
 /// The array is cut every `stride` items; a run begins at the first bucket that begins at a cut or
-/// after it. If a run exceeds the tile, the array is sorted by all digits instead.
+/// after it. If a run exceeds the tile, the array is sorted by all digits instead; the runs that
+/// are listed are then in order before block_sort_kernel sorts them.
 namespace sortie::segsort::buckets {
 
 inline constexpr int run_warps = 8;
@@ -75,11 +76,9 @@ __global__ void __launch_bounds__(32 * run_warps)
   wait_for_preceding_kernels();
   if (!decision->is_due(ArrayMethod::buckets)) return;
   const BitRangeCodec<Word> codec = arguments.codec;
-  const bool is_floating = decision->is_floating != 0;
   constexpr int bits = static_cast<int>(sizeof(Word)) * 8;
   const auto bucket_of = [&](Word key) -> Word {
-    return radix::spread_of(radix::word_of(codec, key), is_floating) >>
-           (bits - radix::bucket_passes * radix::digit_bits);
+    return radix::word_of(codec, key) >> (bits - radix::bucket_passes * radix::digit_bits);
   };
   for (std::uint64_t cut = (std::uint64_t{blockIdx.x} * run_warps + threadIdx.x / 32) * stride;
        cut < length; cut += std::uint64_t{gridDim.x} * run_warps * stride) {

@@ -28,8 +28,6 @@ namespace sortie::segsort {
       const LaunchPlan&, const Arguments<Word>&, const WorkLists&, int);                    \
   extern template cudaError_t launch_small_sort<Word, value_bytes>(const LaunchPlan&,       \
                                                                    const Arguments<Word>&); \
-  extern template cudaError_t launch_longest_groups<Word, value_bytes>(                     \
-      const LaunchPlan&, const Arguments<Word>&, const WorkLists&);                         \
   extern template cudaError_t launch_radix<Word, value_bytes>(                              \
       const LaunchPlan&, const Arguments<Word>&, const RadixStorage&, const ArrayDecision*, \
       ArrayMethod)
@@ -64,6 +62,11 @@ constexpr std::int64_t least_decided_by_sample = 1 << 24;
 /// take 0.175 instead of 0.205 ms, 2^24 0.464 instead of 0.487.
 constexpr std::int64_t least_by_digits = 1 << 22;
 constexpr std::int64_t most_by_digits[] = {(1 << 25) - 1, (1 << 24) - 1};
+/// Keys of 4 bytes with values of 4 bytes, evenly spread, are sorted by buckets from so many items
+/// on, up to so many: then a bucket of 2.25 times the average size still fits a tile. On an H100,
+/// 2^28 uniform keys take 8.5 ms, by ranges or digits 9.6 or more.
+constexpr std::int64_t least_by_buckets = 1 << 27;
+constexpr std::int64_t most_by_buckets = 1 << 28;
 
 /// Which arrays are sorted by digits. The input must stay as it is, since passes alternate between
 /// the output and the scratch.
@@ -73,17 +76,19 @@ DigitUse digit_use(const DeviceRequest& request) {
       request.value_input_is_scratch || request.keys_in == request.keys_out ||
       request.num_items < static_cast<std::int64_t>(least_examined))
     return DigitUse::never;
-  if (preset_digit_use.has_value()) {
-    const bool takes_all_bits =
-        request.begin_bit == 0 &&
-        (request.end_bit < 0 || request.end_bit == key_bits(request.key_type));
+  const bool takes_all_bits =
+      request.begin_bit == 0 &&
+      (request.end_bit < 0 || request.end_bit == key_bits(request.key_type));
+  if (preset_digit_use.has_value())
     return *preset_digit_use == DigitUse::buckets && !takes_all_bits ? DigitUse::always
                                                                      : *preset_digit_use;
-  }
   const bool is_short_item = key_bits(request.key_type) == 32 && request.value_bytes <= 4;
   if (is_short_item && request.num_items >= least_by_digits &&
       request.num_items <= most_by_digits[request.value_bytes == 0 ? 0 : 1])
     return DigitUse::always;
+  if (is_short_item && request.value_bytes == 4 && takes_all_bits &&
+      request.num_items >= least_by_buckets && request.num_items <= most_by_buckets)
+    return DigitUse::buckets;
   return request.num_items < least_decided_by_sample ? DigitUse::never : DigitUse::uneven;
 }
 
@@ -124,7 +129,8 @@ struct TemporaryStorage {
       lists.counters = carver.take<Counters>(1);
       take_scratch();
       if (use == DigitUse::buckets) {
-        lists.group_capacity = buckets::runs(items);
+        // Kept while the array may be sorted by all digits: see bucket_runs.cuh.
+        lists.group_capacity = std::max(buckets::runs(items), most_groups(items, key_bytes));
         lists.groups = carver.take<Group>(lists.group_capacity);
       }
       StorageCarver own = carver;
@@ -133,7 +139,7 @@ struct TemporaryStorage {
             return radix::status_words<Word, ValueBytes>(items);
           }));
       bytes = own.used();
-      if (use != DigitUse::uneven) return;
+      if (use == DigitUse::always) return;
     }
     if (!request.is_array && Tiles::has_small_sort && items <= most_items_of_small_sort) {
       // No lists; scratch only if a segment can exceed the tile.
@@ -141,7 +147,7 @@ struct TemporaryStorage {
       bytes = std::max<std::size_t>(carver.used(), 1);  // a null pointer would query the size again
       return;
     }
-    if (lists.counters == nullptr) lists.counters = carver.take<Counters>(1);
+    if (use == DigitUse::never) lists.counters = carver.take<Counters>(1);
     for (int pair = 0; pair < long_classes / 2; ++pair) {
       const std::uint64_t shortest = shortest_of_long_class<Tiles>(2 * pair);
       const std::uint64_t capacity = request.is_array ? 1
@@ -152,12 +158,11 @@ struct TemporaryStorage {
     }
     const std::uint64_t parts = items / (longest_in_block<Tiles> + 1);
     if (parts != 0) {
-      // Two neighbouring groups of a part together exceed a tile, unless a large bucket separates
-      // them; each pass takes at least four bits off such a bucket.
-      const std::uint64_t tiles = items / Tiles::longest_group + 1;
-      lists.group_capacity = 2 * (items / longest_of_group_class(0) + 1) + 4 * key_bytes * tiles;
-      lists.groups = carver.take<Group>(lists.group_capacity);
-      lists.parts = carver.take<Part>(tiles);
+      if (use != DigitUse::buckets) {
+        lists.group_capacity = most_groups(items, key_bytes);
+        lists.groups = carver.take<Group>(lists.group_capacity);
+      }
+      lists.parts = carver.take<Part>(most_parts(items));
       if (use == DigitUse::never) take_scratch();
     }
     const std::uint64_t shared_parts =
@@ -177,6 +182,14 @@ struct TemporaryStorage {
     }
     bytes = std::max<std::size_t>(bytes, carver.used());
   }
+
+ private:
+  static std::uint64_t most_parts(std::uint64_t items) { return items / Tiles::longest_group + 1; }
+  /// Two neighbouring groups of a part together exceed a tile, unless a large bucket separates
+  /// them; each pass takes at least four bits off such a bucket.
+  static std::uint64_t most_groups(std::uint64_t items, std::uint64_t key_bytes) {
+    return 2 * (items / longest_of_group_class(0) + 1) + 4 * key_bytes * most_parts(items);
+  }
 };
 
 /// Launches all kernels of a sort. \pre the counters are zeroed, if there are lists and no array
@@ -195,11 +208,9 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
   if (status == cudaSuccess && use == DigitUse::buckets) {
     status = launch_passes(ArrayMethod::buckets);
     if (status == cudaSuccess) status = launch_runs(plan, arguments, lists, &array->decision);
-    if (status == cudaSuccess)
-      status = launch_longest_groups<Word, ValueBytes>(plan, arguments, lists);
   }
   if (status == cudaSuccess && use != DigitUse::never) status = launch_passes(ArrayMethod::digits);
-  if (use == DigitUse::always || use == DigitUse::buckets) return status;
+  if (use == DigitUse::always) return status;
   if (status == cudaSuccess)
     status = launch_partitions<Tiles, Word, ValueBytes>(plan, arguments, lists);
   if (status != cudaSuccess) return status;

@@ -18,7 +18,7 @@ struct Part {
   std::uint64_t base;
   std::uint64_t span;
   Buffer buffer;
-  std::uint32_t is_floating;  ///< 1: the next cut is a floating one; a word, to leave no padding
+  std::uint32_t filler;  ///< explicit padding: a part has unique object representations
 };
 
 /// Number of buckets of the next pass over a part of `length` items. If one pass suffices, enough
@@ -47,17 +47,13 @@ __device__ inline int wanted_buckets(std::uint64_t length) {
 /// Division of the key range of a part into equal ranges, one per bucket. The number of buckets is
 /// not a power of two, so that buckets can be as large as tiles. The offset of a key in the range
 /// is scaled to 32 bits, x, and its bucket is x * scale / 2^53.
-///
-/// If most keys are in the lowest ranges, the cut is a floating one: x is the offset as a
-/// floating-point number, shifted so that the greatest has 32 bits. Then ranges double from one
-/// group of buckets to the next, and keys of a density of 1/x are spread evenly.
 struct RangeCut {
   std::uint64_t base;
   std::uint64_t span;
   std::uint32_t scale;
-  int bits;  ///< of the span; of a floating cut, the shift
+  int bits;  ///< of the span
   int buckets;
-  std::uint32_t key_step;  ///< least increment of x per key; 0: the cut is a floating one
+  std::uint32_t key_step;  ///< least increment of x per key
 
   RangeCut() = default;
   template <class Tiles>
@@ -65,14 +61,6 @@ struct RangeCut {
     bits = max(bits_of(span), 1);
     const auto wanted = static_cast<std::uint64_t>(wanted_buckets<Tiles>(part.length));
     buckets = static_cast<int>(span < wanted ? span + 1 : wanted);
-    if (part.is_floating != 0) {
-      const std::uint32_t greatest = floating_bits(span);
-      bits = __clz(static_cast<int>(greatest));
-      key_step = 0;
-      scale = static_cast<std::uint32_t>((static_cast<std::uint64_t>(buckets) << 53) /
-                                         ((std::uint64_t{greatest} + 1) << bits));
-      return;
-    }
     key_step = bits < 32 ? 1u << (32 - bits) : 1;
     const std::uint64_t range = std::uint64_t{bits_below(span, bits)} + key_step;
     scale = static_cast<std::uint32_t>((static_cast<std::uint64_t>(buckets) << 53) / range);
@@ -81,14 +69,13 @@ struct RangeCut {
     if (span < 1 << 20) ++scale;
   }
 
-  [[nodiscard]] __device__ bool is_floating() const { return key_step == 0; }
   /// True if each bucket holds a single key value.
   [[nodiscard]] __device__ bool exact() const {
     return static_cast<std::uint64_t>(buckets) == span + 1;
   }
 
   /// Least key of a bucket, relative to the base; for the bucket past the last, the end of the
-  /// range. \pre !is_floating()
+  /// range.
   [[nodiscard]] __device__ std::uint64_t first_of(int bucket) const {
     if (bucket == buckets) return span + 1;
     const std::uint64_t x =
@@ -103,11 +90,7 @@ class Digits {
  public:
   Digits() = default;
   __device__ Digits(const BitRangeCodec<Word>& codec, const RangeCut& cut)
-      : codec_(codec),
-        base_(static_cast<Word>(cut.base)),
-        scale_(cut.scale),
-        bits_(cut.bits),
-        is_floating_(cut.is_floating()) {}
+      : codec_(codec), base_(static_cast<Word>(cut.base)), scale_(cut.scale), bits_(cut.bits) {}
 
   /// True if keys need no encoding.
   [[nodiscard]] __device__ bool plain() const { return codec_.plain; }
@@ -122,12 +105,7 @@ class Digits {
     return (codec_.encode(key) & codec_.compare_mask) >> (codec_.ignored_bits & (key_bits - 1));
   }
   [[nodiscard]] __device__ std::uint32_t of_compared(Word word) const {
-    const auto offset = static_cast<Word>(word - base_);
-    // The place of the highest bit has 6 bits in the cut, whatever the width of the words.
-    constexpr int spare = sizeof(Word) == 4 ? 1 : 0;
-    const std::uint32_t x =
-        is_floating_ ? floating_bits(offset) >> spare << bits_ : bits_below(offset, bits_);
-    return __umulhi(x, scale_) >> 21;
+    return __umulhi(bits_below(static_cast<Word>(word - base_), bits_), scale_) >> 21;
   }
   template <bool Plain = false>
   [[nodiscard]] __device__ std::uint32_t of(Word key) const {
@@ -139,7 +117,6 @@ class Digits {
   Word base_;
   std::uint32_t scale_;
   int bits_;
-  bool is_floating_;
 };
 
 }  // namespace sortie::segsort

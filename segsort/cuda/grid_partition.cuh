@@ -314,10 +314,7 @@ __device__ __forceinline__ void move_tile_group(Shared& shared, const Arguments<
   };
   Part part = owner.part;
   const bool is_ordered = owner.least == owner.greatest;
-  const std::uint64_t* const firsts =
-      row_of_chunk(lists, shared.number, owner.first_chunk) - most_buckets;
-  if (is_ordered || !range_is_tight(part, owner.least, owner.greatest) ||
-      makes_floating(part, owner.cut, firsts[low_buckets])) {
+  if (is_ordered || !range_is_tight(part, owner.least, owner.greatest)) {
     if (is_first) {
       if (is_ordered) {
         list_ordered(lists, part.begin, part.length, part.buffer, threadIdx.x, Shared::threads);
@@ -339,7 +336,8 @@ __device__ __forceinline__ void move_tile_group(Shared& shared, const Arguments<
   const Buffer to = other_buffer(part.buffer);
   // Rows of the part, of the chunk of the tile group, and of the tile group.
   const std::uint32_t chunk = owner.first_chunk + number_in_part / round.batch.tile_groups_of_chunk;
-  const auto starts = OfBuckets<std::uint64_t>::load(firsts);
+  const auto starts = OfBuckets<std::uint64_t>::load(
+      row_of_chunk(lists, shared.number, owner.first_chunk) - most_buckets);
   auto places = OfBuckets<std::uint64_t>::load(row_of_chunk(lists, shared.number, chunk));
   places +=
       OfBuckets<std::uint32_t>::load(row_of_tile_group(arguments, lists, owner, number_in_part));

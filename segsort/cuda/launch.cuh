@@ -129,15 +129,6 @@ cudaError_t launch_block_classes(const LaunchPlan& plan, const Arguments<Word>& 
   return status;
 }
 
-/// Launches the kernel of the longest groups alone.
-template <class Word, int ValueBytes>
-cudaError_t launch_longest_groups(const LaunchPlan& plan, const Arguments<Word>& arguments,
-                                  const WorkLists& lists) {
-  constexpr int longest = block_class_of_groups(group_classes - 1);
-  return launch_teams<Word, ValueBytes, warps_of_block<Word>(longest)>(plan, arguments, lists,
-                                                                       longest + 1);
-}
-
 /// Divides the segments into chunks for the warps of the first kernel.
 template <class Tiles, class Word, int ValueBytes>
 ChunkPlan plan_chunks(const LaunchPlan& plan) {

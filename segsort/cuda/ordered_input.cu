@@ -104,19 +104,15 @@ __device__ bool has_even_buckets(Word key, few::AtomicWord<Word>* table,
 }
 
 /// How to sort an array of which thread t has key t of a sample, and the next. Called by a block.
-/// \param is_floating  set if buckets are to be of keys as floating-point numbers
 template <class Word>
 __device__ ArrayMethod method_of(DigitUse use, const BitRangeCodec<Word>& codec, Word key,
                                  Word first, Word next, unsigned int distinct,
                                  few::AtomicWord<Word>* table, few::AtomicWord<Word> (&range)[2],
-                                 unsigned int (&cells)[spread_cells], bool& is_floating) {
+                                 unsigned int (&cells)[spread_cells]) {
   if (use == DigitUse::never) return ArrayMethod::ranges;
   if (use == DigitUse::always) return ArrayMethod::digits;
-  if (use == DigitUse::buckets) {
-    if (has_even_buckets(key, table, range, cells)) return ArrayMethod::buckets;
-    is_floating = has_even_buckets(radix::spread_of(key, true), table, range, cells);
-    return is_floating ? ArrayMethod::buckets : ArrayMethod::digits;
-  }
+  if (use == DigitUse::buckets && has_even_buckets(key, table, range, cells))
+    return ArrayMethod::buckets;
   int differing = 0;
   for (int shift = codec.ignored_bits; shift < static_cast<int>(sizeof(Word)) * 8;
        shift += radix::digit_bits)
@@ -148,7 +144,6 @@ __global__ void __launch_bounds__(sample_threads)
          i < sizeof(radix::Passes) / 4 * (use == DigitUse::buckets ? 2 : 1); i += sample_threads)
       reinterpret_cast<std::uint32_t*>(passes)[i] = 0;
   ArrayMethod method = ArrayMethod::ranges;
-  bool is_floating = false;
   InputKind order = InputKind::other;
   if (length >= least_examined) {
     // Equal keys may not be exchanged if they have values, or differ in bits that are not compared.
@@ -170,20 +165,21 @@ __global__ void __launch_bounds__(sample_threads)
       order = InputKind::descending;
     }
     unsigned int distinct = sample_threads;
-    if (order == InputKind::other && (!is_strict || use == DigitUse::uneven))
+    const bool may_be_uneven = use == DigitUse::uneven || use == DigitUse::buckets;
+    if (order == InputKind::other && (!is_strict || may_be_uneven))
       distinct = distinct_keys(table, key);
     if (order == InputKind::other && !is_strict) {
       few::clear(start->few_keys);
       if (distinct <= few_in_sample) order = InputKind::few_keys;
     }
     method = method_of(use, arguments.codec, key, sample[0], next_of_sample, distinct, table, range,
-                       cells, is_floating);
+                       cells);
   }
   __syncthreads();
   if (thread != 0) return;
   start->begin = 0;
   start->end = length;
-  start->decision = {order, method, 0, is_floating ? 1u : 0};
+  start->decision = {order, method, 0};
   start->blocks_done = 0;
   if (start->decision.is_due(ArrayMethod::ranges)) list_array(lists, length);
 }

@@ -91,10 +91,9 @@ __device__ __forceinline__ void list_buckets(Shared& shared, const Lists& lists,
     const std::uint64_t start = shared.starts[first];
     const std::uint64_t length = shared.starts[shared.next_group[first]] - start;
     if (length > lists.longest()) {
-      // What a bucket of a floating cut spans is found out when it is counted.
-      const std::uint64_t least = cut.is_floating() ? 0 : cut.first_of(first);
-      const std::uint64_t span = cut.is_floating() ? cut.span : cut.first_of(first + 1) - 1 - least;
-      keep_large(Part{part.begin + start, length, part.base + least, span, to, 0});
+      const std::uint64_t least = cut.first_of(first);
+      keep_large(Part{part.begin + start, length, part.base + least,
+                      cut.first_of(first + 1) - 1 - least, to, 0});
     } else if (length > 1 || (length == 1 && to != Buffer::output)) {
       lists.add_group(Group(part.begin + start, static_cast<std::uint32_t>(length), to));
     }
@@ -128,22 +127,6 @@ __device__ inline bool range_is_tight(Part& part, std::uint64_t least, std::uint
   part.base = least;
   part.span = greatest - least;
   return false;
-}
-
-/// Buckets, from the first, and the part of all items that they may hold, unless the next cut is a
-/// floating one; and the least span that is cut so.
-inline constexpr int low_buckets = 4;
-inline constexpr std::uint64_t least_low_share = 2;
-inline constexpr std::uint64_t least_floating_span = 1 << 16;
-/// Whether a part is to be cut anew, by a floating cut, since most of its keys are near the least.
-/// \param in_low_buckets  its items in the first low_buckets buckets
-__device__ inline bool makes_floating(Part& part, const RangeCut& cut,
-                                      std::uint64_t in_low_buckets) {
-  if (cut.is_floating() || part.span < least_floating_span || cut.buckets < 4 * low_buckets ||
-      in_low_buckets < part.length / least_low_share)
-    return false;
-  part.is_floating = 1;
-  return true;
 }
 
 /// Stack of parts that one block has yet to partition. They are disjoint, and each exceeds a tile.
@@ -185,14 +168,6 @@ __device__ __forceinline__ void partition_in_block(Shared& shared,
       continue;
     }
     if (!range_is_tight(part, least, greatest)) {
-      cut = RangeCut(part, typename Lists::Tiles{});
-      lengths = count();
-    }
-    if (threadIdx.x < low_buckets / 2) shared.starts[threadIdx.x] = lengths.first + lengths.second;
-    __syncthreads();
-    std::uint64_t in_low_buckets = 0;
-    for (int i = 0; i < low_buckets / 2; ++i) in_low_buckets += shared.starts[i];
-    if (makes_floating(part, cut, in_low_buckets)) {
       cut = RangeCut(part, typename Lists::Tiles{});
       lengths = count();
     }

@@ -87,17 +87,6 @@ __device__ __forceinline__ Word word_of(const BitRangeCodec<Word>& codec, Word k
   return codec.plain ? key : codec.encode(key);
 }
 
-/// What the digits of a word are taken from: the word, or, if words are spread over all magnitudes
-/// rather than evenly, the word as a floating-point number, which spreads them evenly.
-template <class Word>
-__device__ __forceinline__ Word spread_of(Word word, bool is_floating) {
-  if constexpr (sizeof(Word) < 4) {
-    return word;
-  } else {
-    return is_floating ? static_cast<Word>(floating_bits(word)) << (8 * sizeof(Word) - 32) : word;
-  }
-}
-
 /// Counts all digits of all keys that `method` sorts by, clears the table of statuses, and decides,
 /// in the block that ends last, which passes are necessary.
 /// \param decision  of this and the next kernels, whether there is anything to do; null: there is
@@ -127,12 +116,9 @@ __global__ void __launch_bounds__(count_threads)
   unsigned int* const own = counts + thread % 2 * counters;
   constexpr int bits = static_cast<int>(sizeof(Word)) * 8;
   const int used_passes = (bits - codec.ignored_bits + digit_bits - 1) / digit_bits;
-  const bool is_floating =
-      method == ArrayMethod::buckets && decision != nullptr && decision->is_floating != 0;
   const int first_pass = method == ArrayMethod::buckets ? used_passes - bucket_passes : 0;
   const auto count = [&](Word key) {
-    auto word = static_cast<Word>(spread_of(word_of(codec, key), is_floating) >>
-                                  (codec.ignored_bits & (bits - 1)));
+    auto word = static_cast<Word>(word_of(codec, key) >> (codec.ignored_bits & (bits - 1)));
 #pragma unroll
     for (int p = 0; p < all_passes; ++p) {
       if (p >= first_pass && p < used_passes)
@@ -212,7 +198,6 @@ struct PassShared {
   Status* statuses;
   unsigned long long* starts;  ///< for the starts of the next portion
   int shift;                   ///< of the digit in a word
-  bool is_floating;            ///< see spread_of(); false for tiles that are plain
   Portion portion;
   std::uint64_t tile_number;
 
@@ -325,9 +310,8 @@ __device__ __noinline__ void move_tile(int length) {
   }
 
   const int shift = shared.shift;
-  const bool is_floating = !IsPlain && shared.is_floating;
   const auto digit_of = [&](Word word) {
-    return static_cast<std::uint32_t>(spread_of(word, is_floating) >> shift) & (digits - 1);
+    return static_cast<std::uint32_t>(word >> shift) & (digits - 1);
   };
   const auto place_by_votes = [&](int r) {
     const bool valid = is_item(first + 32 * r);
@@ -467,9 +451,6 @@ __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
   wait_for_preceding_kernels();
   if ((decision != nullptr && !decision->is_due(method)) || portion.pass >= passes->count) return;
   const std::uint32_t digit = passes->order[portion.pass];
-  const bool is_floating =
-      method == ArrayMethod::buckets && decision != nullptr && decision->is_floating != 0;
-  const bool is_plain = arguments.codec.plain && !is_floating;
   if (threadIdx.x == 0) {
     const bool to_output = (passes->count - portion.pass) % 2 == 1;
     const Buffer from = portion.pass == 0 ? Buffer::input
@@ -484,7 +465,6 @@ __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
     shared.statuses = statuses;
     shared.starts = passes->starts[digit];
     shared.shift = arguments.codec.ignored_bits + digit_bits * static_cast<int>(digit);
-    shared.is_floating = is_floating;
     shared.portion = portion;
   }
   // Read before the block takes a tile, and thus before the last tile replaces them.
@@ -498,14 +478,14 @@ __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
     if (tile >= tiles) return;
     const std::uint64_t rest = portion.length - tile * Shared::tile;
     if constexpr (ValueBytes == 0) {
-      if (rest >= Shared::tile && portion.pass == 0 && is_plain) {
+      if (rest >= Shared::tile && portion.pass == 0 && arguments.codec.plain) {
         move_tile<Shared, true, true, true>(Shared::tile);
         continue;
       }
     }
     if (rest < Shared::tile) {
       move_tile<Shared, false, false, false>(static_cast<int>(rest));
-    } else if (is_plain) {
+    } else if (arguments.codec.plain) {
       move_tile<Shared, true, true, false>(Shared::tile);
     } else {
       move_tile<Shared, true, false, false>(Shared::tile);

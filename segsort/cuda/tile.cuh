@@ -68,7 +68,7 @@ struct Tile {
 
   alignas(16) Word keys[capacity];                            ///< encoded, in the order of e
   alignas(16) Value values[value_bytes == 0 ? 1 : capacity];  ///< in the order of e
-  alignas(8) std::uint32_t words[banked(capacity)];           ///< in sorted order
+  std::uint32_t words[banked(capacity)];                      ///< in sorted order
   static constexpr bool ids_alias_values = warps > 1 && value_bytes != 0;
   std::uint16_t own_ids[warps == 1 || value_bytes != 0 ? 1 : capacity];
   alignas(4) std::uint16_t splits[warps == 1 ? 1 : threads + 1];  ///< of merged runs
@@ -139,20 +139,6 @@ __device__ __forceinline__ std::uint32_t bits_below(std::uint32_t key, int span)
 }
 __device__ __forceinline__ std::uint32_t bits_below(std::uint64_t key, int span) {
   return static_cast<std::uint32_t>((key << (64 - span)) >> 32);
-}
-
-/// A number as a floating-point number of 32 bits, without loss of order: above, the place of its
-/// highest bit, below, the bits that follow. 0 counts as 1.
-__device__ __forceinline__ std::uint32_t floating_bits(std::uint32_t number) {
-  number |= 1;
-  const int zeros = __clz(static_cast<int>(number));
-  return static_cast<std::uint32_t>(31 - zeros) << 27 | number << zeros << 1 >> 5;
-}
-__device__ __forceinline__ std::uint32_t floating_bits(std::uint64_t number) {
-  number |= 1;
-  const int zeros = __clzll(static_cast<long long>(number));
-  return static_cast<std::uint32_t>(63 - zeros) << 26 |
-         static_cast<std::uint32_t>(number << zeros << 1 >> 38);
 }
 
 /// Field of the segment index in a word: its highest `segment_bits` bits, possibly none.

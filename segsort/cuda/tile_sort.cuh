@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "segsort/cuda/dense_words.cuh"
 #include "segsort/cuda/policy.cuh"
 #include "segsort/cuda/tile.cuh"
 #include "segsort/cuda/word_sort.cuh"
@@ -15,12 +14,9 @@
 ///
 ///     | index of its segment in the tile | window: highest bits of its key | e |
 ///
-/// and the words are sorted. Keys are relative to the least key of the tile. If many of them are
-/// near the least, windows hold them as floating-point numbers, which spreads keys of any
-/// magnitude evenly; if a tile of several warps has few distinct keys, their ranks
-/// (dense_words.cuh). Short runs of equal windows are sorted by one thread each; if a long run is
-/// not in order already, the tile is sorted again digit by digit, least significant first, with
-/// the window as the digit.
+/// and the words are sorted. Keys are relative to the least key of the tile. Short runs of equal
+/// windows are sorted by one thread each; if a run is long, the tile is sorted again digit by
+/// digit, least significant first, with the window as the digit.
 namespace sortie::segsort {
 
 /// Longest run of equal windows that one thread sorts, in time quadratic in its length.
@@ -141,86 +137,60 @@ __device__ __forceinline__ KeyRange<typename T::Word> key_range(
 
 enum class Ties { none, resolved, long_runs };
 
-/// Whether two different words of a tile, or words of padding, have the same window. Words differ,
-/// so equal windows leave a difference of 1 .. index_mask; padding leaves 0.
+/// Sorts runs of equal windows by whole keys: the thread that holds the first word of a run sorts
+/// it. `words` are those that sort_words() left. Ends with a barrier, unless there are no ties.
+/// Does nothing if any run is longer than longest_resolved_run.
 template <class T>
-__device__ __forceinline__ bool have_same_window(std::uint32_t a, std::uint32_t b) {
-  return (a ^ b) - 1 < T::index_mask;
-}
-
-/// Sorts runs of equal windows, as resolve_ties() does if there are any. Not inlined, because it is
-/// rarely called, and most kernels are as large as the instruction cache.
-///
-/// A run is in order unless two of its neighbours are out of order. Runs of equal keys therefore
-/// cost no more than to compare them, whatever their length.
-template <class T>
-__device__ __noinline__ Ties order_ties(T& tile, int length, typename T::Word compare_mask) {
+__device__ __forceinline__ Ties resolve_ties(T& tile, const std::uint32_t (&words)[T::items],
+                                             int length, typename T::Word compare_mask) {
   static_assert(longest_resolved_run <= 16 && T::items <= 16, "four bits a position");
-  const auto same = [](std::uint32_t a, std::uint32_t b) { return have_same_window<T>(a, b); };
-  const auto key_of = [&](std::uint32_t word) {
-    return tile.keys[word & T::index_mask] & compare_mask;
-  };
+  // Words differ, so equal windows leave a difference of 1 .. index_mask; padding leaves 0.
+  const auto same = [](std::uint32_t a, std::uint32_t b) { return (a ^ b) - 1 < T::index_mask; };
   const int thread = T::thread();
-  const int first = thread * T::items;
-  // Bit r: the words at positions first + r and first + r + 1 have the same window; and their keys
-  // are out of order. The word of the last item may equal padding, but padding is not an item.
-  std::uint32_t equals_next = 0;
-  std::uint32_t inverted = 0;
-  if (first + 1 < length) {
-    std::uint32_t word = tile.blocked(0);
+  const std::uint32_t next =
+      thread + 1 < T::threads ? tile.word((thread + 1) * T::items) : 0xffffffffu;
+  std::uint32_t nearest = (words[T::items - 1] ^ next) - 1;
 #pragma unroll
-    for (int r = 0; r < T::items; ++r) {
-      if (first + r + 1 >= length) continue;
-      const std::uint32_t next = r + 1 < T::items ? tile.blocked(r + 1) : tile.word(first + r + 1);
-      if (same(word, next)) {
-        equals_next |= 1u << r;
-        if (key_of(next) < key_of(word)) inverted |= 1u << r;
-      }
-      word = next;
+  for (int r = 0; r + 1 < T::items; ++r) nearest = min(nearest, (words[r] ^ words[r + 1]) - 1);
+  if (!T::any(nearest < T::index_mask)) return Ties::none;
+
+  bool long_run = false;
+  std::uint32_t starts = 0;
+  std::uint64_t lengths = 0;  // of the runs, minus one
+  if (nearest < T::index_mask) {
+    std::uint32_t equals_next = same(words[T::items - 1], next) ? 1u << (T::items - 1) : 0;
+#pragma unroll
+    for (int r = 0; r + 1 < T::items; ++r)
+      if (same(words[r], words[r + 1])) equals_next |= 1u << r;
+    // The word of the last item may equal padding, but padding is not an item.
+    equals_next &= (1u << min(max(length - 1 - thread * T::items, 0), T::items)) - 1;
+    std::uint32_t equals_previous = equals_next << 1;
+    if (thread > 0 && same(tile.word(thread * T::items - 1), words[0])) equals_previous |= 1;
+    starts = equals_next & ~equals_previous;
+    for (std::uint32_t rest = starts; rest != 0; rest &= rest - 1) {
+      const int r = __ffs(static_cast<int>(rest)) - 1;
+      const int position = thread * T::items + r;
+      const std::uint32_t word = tile.word(position);
+      int run = 1;
+      while (run <= longest_resolved_run && position + run < length &&
+             same(word, tile.word(position + run)))
+        ++run;
+      long_run |= run > longest_resolved_run;
+      lengths |= static_cast<std::uint64_t>((run - 1) & 15) << (4 * r);
     }
   }
-  if (!T::any(inverted != 0)) return Ties::none;
-
-  // A run that is out of order must be short.
-  bool long_run = false;
-  for (std::uint32_t rest = inverted; rest != 0 && !long_run; rest &= rest - 1) {
-    const int position = first + __ffs(static_cast<int>(rest)) - 1;
-    const std::uint32_t word = tile.word(position);
-    int run = 2;
-    for (int i = position - 1; run <= longest_resolved_run && i >= 0 && same(word, tile.word(i));
-         --i)
-      ++run;
-    for (int i = position + 2;
-         run <= longest_resolved_run && i < length && same(word, tile.word(i)); ++i)
-      ++run;
-    long_run = run > longest_resolved_run;
-  }
   if (T::any(long_run)) return Ties::long_runs;
-
-  std::uint32_t equals_previous = equals_next << 1;
-  if (equals_next % 2 != 0 && thread > 0 && same(tile.word(first - 1), tile.word(first)))
-    equals_previous |= 1;
-  std::uint32_t starts = equals_next & ~equals_previous;
-  std::uint64_t lengths = 0;  // of the runs, minus one; 0 for runs that are in order and long
-  for (std::uint32_t rest = starts; rest != 0; rest &= rest - 1) {
-    const int r = __ffs(static_cast<int>(rest)) - 1;
-    const std::uint32_t word = tile.word(first + r);
-    int run = 1;
-    while (run <= longest_resolved_run && first + r + run < length &&
-           same(word, tile.word(first + r + run)))
-      ++run;
-    if (run <= longest_resolved_run) lengths |= static_cast<std::uint64_t>(run - 1) << (4 * r);
-  }
   T::synchronise();
   for (; starts != 0; starts &= starts - 1) {
     const int r = __ffs(static_cast<int>(starts)) - 1;
-    const int begin = first + r;
+    const int begin = thread * T::items + r;
     const int end = begin + static_cast<int>(lengths >> (4 * r) & 15);
     for (int i = begin + 1; i <= end; ++i) {  // insertion: the run is in the order of e
       const std::uint32_t word = tile.word(i);
-      const auto key = key_of(word);
+      const auto key = tile.keys[word & T::index_mask] & compare_mask;
       int place = i;
-      while (place > begin && key_of(tile.word(place - 1)) > key) {
+      while (place > begin &&
+             (tile.keys[tile.word(place - 1) & T::index_mask] & compare_mask) > key) {
         tile.words[banked(place)] = tile.word(place - 1);
         --place;
       }
@@ -229,47 +199,6 @@ __device__ __noinline__ Ties order_ties(T& tile, int length, typename T::Word co
   }
   T::synchronise();
   return Ties::resolved;
-}
-
-/// Sorts runs of equal windows by whole keys: the thread that holds the first word of a run sorts
-/// it. `words` are those that sort_words() left. Ends with a barrier, unless there are no ties.
-/// Does nothing if a run longer than longest_resolved_run is out of order.
-template <class T>
-__device__ __forceinline__ Ties resolve_ties(T& tile, const std::uint32_t (&words)[T::items],
-                                             int length, typename T::Word compare_mask) {
-  const int thread = T::thread();
-  const std::uint32_t next =
-      thread + 1 < T::threads ? tile.word((thread + 1) * T::items) : 0xffffffffu;
-  std::uint32_t nearest = (words[T::items - 1] ^ next) - 1;
-#pragma unroll
-  for (int r = 0; r + 1 < T::items; ++r) nearest = min(nearest, (words[r] ^ words[r + 1]) - 1);
-  if (!T::any(nearest < T::index_mask)) return Ties::none;
-  return order_ties(tile, length, compare_mask);
-}
-
-/// Lanes of a warp, of 32, whose keys are in the lowest part of the range of the tile from which on
-/// windows are floating-point numbers. Of evenly spread keys 2 are in this part, a sixteenth.
-inline constexpr int least_low_lanes = 12;
-/// Whether they are, by one item of each lane; `window` has its highest bits.
-__device__ __forceinline__ bool is_low_heavy(std::uint32_t window, bool is_item) {
-  return __popc(__ballot_sync(full_warp, is_item && window >> 28 == 0)) >= least_low_lanes;
-}
-
-/// Replaces the windows of the words at the thread's striped positions of the tile. Not inlined:
-/// see order_ties().
-template <class T>
-__device__ __noinline__ void set_floating_windows(T& tile, int length, int segment_bits,
-                                                  typename T::Word base,
-                                                  typename T::Word compare_mask) {
-  const std::uint32_t kept = segment_field(~0u, segment_bits) | T::index_mask;
-#pragma unroll 4
-  for (int r = 0; r < T::items; ++r) {
-    const int e = r * T::threads + T::thread();
-    if (e >= length) continue;
-    std::uint32_t& word = tile.words[banked(e)];
-    const auto number = static_cast<typename T::Word>((tile.keys[e] & compare_mask) - base);
-    word = (word & kept) | (floating_bits(number) >> segment_bits & ~kept);
-  }
 }
 
 /// Sorts a tile. On entry, item e = r * threads + thread is in register r: `keys` holds the
@@ -293,9 +222,6 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
     T::synchronise();
     return false;
   }
-  // Teams find out when their bins are too large, since a vote of theirs is a barrier.
-  bool is_floating =
-      T::warps == 1 && is_low_heavy(bits_below(keys[0] - base, span), T::thread() < length);
 #pragma unroll
   for (int r = 0; r < T::items; ++r)
     words[r] |= (bits_below(keys[r] - base, span) >> segment_bits) & ~T::index_mask;
@@ -303,7 +229,6 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
     static_assert(T::warps == 1);
 #pragma unroll
     for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
-    if (is_floating) set_floating_windows(tile, length, segment_bits, base, codec.compare_mask);
     __syncwarp();
 #pragma unroll
     for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
@@ -317,45 +242,17 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
     for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
     __syncwarp();
   } else {
-    const auto make_floating = [&] {
-#pragma unroll
-      for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
-      set_floating_windows(tile, length, segment_bits, base, codec.compare_mask);
-#pragma unroll
-      for (int r = 0; r < T::items; ++r) words[r] = tile.striped(r);
-      T::synchronise();
-    };
-    if (is_floating) make_floating();
     bool sorted = false;
-    bool is_dense = false;
     if constexpr (T::warps > 1 || warps_distribute<typename T::Word, T::value_bytes>) {
       // Keys alone that agree in all bits are interchangeable, so the bins need not be sorted.
-      const bool bins_are_equal = T::value_bytes == 0 && codec.ignored_bits == 0 &&
-                                  segment_bits + span <= T::bin_bits && !is_floating;
-      for (;;) {
-        sorted = sort_by_distribution(tile, words, length, bins_are_equal);
-        if (sorted || T::warps == 1 || is_dense) break;
-        if (!is_floating && T::any(is_low_heavy(words[0], T::thread() < length))) {
-          make_floating();
-          is_floating = true;
-          continue;
-        }
-        if constexpr (holds_distinct_keys<T>) {
-          const DenseWords<T::items> dense = dense_words(tile, length, codec.compare_mask);
-          if (!dense.exist) break;
-          is_dense = true;
-#pragma unroll
-          for (int r = 0; r < T::items; ++r) words[r] = dense.words[r];
-        } else {
-          break;
-        }
-      }
+      const bool bins_are_equal =
+          T::value_bytes == 0 && codec.ignored_bits == 0 && segment_bits + span <= T::bin_bits;
+      sorted = sort_by_distribution(tile, words, length, bins_are_equal);
     }
     if (!sorted) sort_words(tile, words);
-    if (is_dense) return false;
   }
   const int differing_bits = span - codec.ignored_bits;
-  if (!is_floating && differing_bits <= window) return false;
+  if (differing_bits <= window) return false;
   if (resolve_ties(tile, words, length, codec.compare_mask) != Ties::long_runs) return false;
   if constexpr (T::ids_alias_values) finish_values(tile);
   sort_by_digits(tile, length, segment_bits, window, base, codec.compare_mask, codec.ignored_bits,

@@ -245,23 +245,6 @@ TEST(Tile, PaddedWordsAreDistinctAndSpreadStrides) {
   EXPECT_EQ(banks.size(), 32U);
 }
 
-template <class Word>
-void expect_floating_bits_ascend() {
-  std::mt19937_64 random(5);
-  std::vector<Word> numbers = {0, 1, 2, 3, static_cast<Word>(~Word{0})};
-  for (int i = 0; i < 1000; ++i) numbers.push_back(static_cast<Word>(random() >> (random() % 64)));
-  std::sort(numbers.begin(), numbers.end());
-  for (std::size_t i = 1; i < numbers.size(); ++i)
-    EXPECT_LE(floating_bits(numbers[i - 1]), floating_bits(numbers[i])) << numbers[i];
-  EXPECT_EQ(floating_bits(Word{1}), 0U);
-  EXPECT_EQ(floating_bits(static_cast<Word>(~Word{0})), ~0U);
-}
-
-TEST(Tile, FloatingBitsAscendWithTheNumber) {
-  expect_floating_bits_ascend<std::uint32_t>();
-  expect_floating_bits_ascend<std::uint64_t>();
-}
-
 template <class Word, int ValueBytes, int BlockWarps>
 void sort_classes_of_block(Keys kind = Keys::two_fields) {
   Lengths lengths;
@@ -381,7 +364,6 @@ template <class Tiles>
 void partition_by_grid() {
   constexpr std::uint64_t tiles = 170'000 / Tiles::smallest_partition_tile + 2;
   for (const bool has_rows_in_scratch : {true, false}) {
-    // Keys of a density of 1/x take a floating cut.
     Problem<std::uint32_t, 4> problem({100'000, 70'000},
                                       has_rows_in_scratch ? Keys::random : Keys::steep,
                                       has_rows_in_scratch ? Order::descending : Order::ascending);
@@ -425,7 +407,7 @@ void sort_by_digits(Keys kind, Order order, int end_bit = 8 * sizeof(Word)) {
   constexpr std::uint32_t length = 3 * Shared::tile + 1234;
   Problem<Word, ValueBytes> problem({length}, kind, order);
   problem.arguments.codec = BitRangeCodec<Word>::make(KeyKind::unsigned_integer, order, 0, end_bit);
-  const ArrayDecision decision{InputKind::other, ArrayMethod::digits, 0, 0};
+  const ArrayDecision decision{InputKind::other, ArrayMethod::digits, 0};
   radix::Passes passes{};
   std::vector<radix::Status> statuses(4 * radix::digits, 0xdeadbeef);
   cuda_on_host::run_block(radix::count_threads, [&] {
@@ -449,8 +431,7 @@ void sort_by_digits(Keys kind, Order order, int end_bit = 8 * sizeof(Word)) {
 /// Sorts an array by buckets, with the cuts `stride` items apart.
 /// \return whether all runs fit a tile
 template <class Word, int ValueBytes>
-bool sort_by_buckets(Keys kind, std::uint64_t stride, bool is_floating = false,
-                     Order order = Order::ascending) {
+bool sort_by_buckets(Keys kind, std::uint64_t stride, Order order = Order::ascending) {
   using Shared = radix::PassShared<Word, ValueBytes>;
   constexpr std::uint32_t length = 2 * Shared::tile + 4321;
   Problem<Word, ValueBytes> problem({length}, kind, order);
@@ -458,7 +439,7 @@ bool sort_by_buckets(Keys kind, std::uint64_t stride, bool is_floating = false,
   WorkLists lists = problem.lists;
   lists.groups = groups.data();
   lists.group_capacity = groups.size();
-  ArrayDecision decision{InputKind::other, ArrayMethod::buckets, 0, is_floating ? 1u : 0};
+  ArrayDecision decision{InputKind::other, ArrayMethod::buckets, 0};
   radix::Passes passes{};
   std::vector<radix::Status> statuses(3 * radix::digits);
   cuda_on_host::run_block(radix::count_threads, [&] {
@@ -489,8 +470,7 @@ TEST(Kernels, Buckets) {
   EXPECT_TRUE((sort_by_buckets<std::uint32_t, 0>(Keys::few_random, 3000)));
   EXPECT_FALSE((sort_by_buckets<std::uint32_t, 0>(Keys::half_greatest, 3000)));
   EXPECT_FALSE((sort_by_buckets<std::uint32_t, 4>(Keys::steep, 8000)));
-  EXPECT_TRUE((sort_by_buckets<std::uint32_t, 4>(Keys::steep, 7500, true)));
-  EXPECT_TRUE((sort_by_buckets<std::uint64_t, 0>(Keys::random, 500, true, Order::descending)));
+  EXPECT_TRUE((sort_by_buckets<std::uint64_t, 0>(Keys::random, 500, Order::descending)));
 }
 
 TEST(Kernels, Digits) {

@@ -23,7 +23,7 @@ namespace {
 
 using Bytes = std::vector<unsigned char>;
 
-enum class Keys { uniform, sorted, reverse, nearly, few, equal, high_bits, narrow, zipf };
+enum class Keys { uniform, sorted, reverse, nearly, few, equal, high_bits, narrow, zipf, hidden };
 constexpr Keys all_keys[] = {Keys::uniform, Keys::sorted, Keys::reverse,   Keys::nearly, Keys::few,
                              Keys::equal,   Keys::zipf,   Keys::high_bits, Keys::narrow};
 
@@ -57,6 +57,15 @@ std::vector<Word> draw(Keys keys, std::size_t n) {
   if (keys == Keys::sorted || keys == Keys::nearly) std::sort(words.begin(), words.end());
   if (keys == Keys::reverse) std::sort(words.begin(), words.end(), std::greater<>());
   if (keys == Keys::nearly && n > 1) std::swap(words[n / 3], words[n / 3 + 1]);
+  if (keys == Keys::hidden) {
+    // One bucket by the highest 16 bits exceeds a tile, but none of its keys is in the sample of
+    // 1024 keys and their successors.
+    constexpr int low_bits = sizeof(Word) > 2 ? static_cast<int>(sizeof(Word)) * 8 - 16 : 0;
+    for (std::size_t i = 0; i < n; ++i)
+      if (const std::size_t j = i % ((n - 1) / 1024); j >= 2 && j < 22)
+        words[i] = static_cast<Word>(std::uint64_t{0xabcd} << low_bits |
+                                     (words[i] & ((std::uint64_t{1} << low_bits) - 1)));
+  }
   return words;
 }
 
@@ -370,6 +379,15 @@ TYPED_TEST(DeviceArraySortByDigits, EveryDistribution) {
     }
     ArrayCase<TypeParam>(Keys::uniform, n, Order::descending, 3, 22).check_keys();
   }
+}
+
+TYPED_TEST(DeviceArraySortByDigits, BucketsOfWhichOneExceedsATile) {
+  segsort::preset_use_of_digits(segsort::DigitUse::buckets);
+  ArrayCase<TypeParam>(Keys::hidden, (1 << 21) + 777).template check_pairs<std::uint32_t>();
+}
+TYPED_TEST(DeviceArraySortByDigits, BucketsOfPairs) {
+  segsort::preset_use_of_digits(segsort::DigitUse::buckets);
+  ArrayCase<TypeParam>(Keys::uniform, 1 << 21).template check_pairs<std::uint32_t>();
 }
 
 TEST(DeviceArraySortCall, RefusesWhatItCannotSort) {
