@@ -82,13 +82,7 @@ void for_each_row_block(const Context& context, const suffix_array::TextView& te
     suffix_array::on_backend(
         context,
         [&](const auto& here) {
-          // Threads that sleep when they wait. Those of the host runtime spin, while other threads
-          // write files and wait for the GPU: all together are more than the cores.
-          const auto visit_apart = [&](const suffix_array::RowBlock& block) {
-            const OwnThreads threads(threads_of(context));
-            visit(block);
-          };
-          suffix_array::cuda::stream_rows<Pos>(here, text, request, visit_apart, nullptr);
+          suffix_array::cuda::stream_rows<Pos>(here, text, request, visit, nullptr);
         },
         [&](const Context& here) { visit_host_rows<Pos>(here, text, request, visit); });
   });
