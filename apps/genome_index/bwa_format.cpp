@@ -9,6 +9,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -381,6 +382,7 @@ void write_letters(const BothStrands& text, IndexFile& file) {
 /// Passes all rows to the writers. Row 0 is the end of the text, so entry i is row i + 1.
 void write_rows(const Context& context, const BothStrands& text,
                 std::span<const std::unique_ptr<RowWriter>> writers) {
+  const bool from_device = streams_from_device(context);
   const std::uint8_t last = text.last();
   for (const auto& writer : writers) writer->append(0, {&text.size, 1}, {&last, 1}, 1);
   std::uint64_t end_row = 0;
@@ -388,6 +390,10 @@ void write_rows(const Context& context, const BothStrands& text,
       context, {text.symbols()},
       {.sample_step = 8, .sample_phase = 7, .first_letter = end_code, .mirrored = text.is_mirrored},
       [&](const suffix_array::RowBlock& block) {
+        // Threads that sleep when they wait. Those of the host runtime spin, while other threads
+        // write files and wait for the GPU: all together are more than the cores.
+        std::optional<OwnThreads> threads;
+        if (from_device) threads.emplace(threads_of(context));
         end_row = block.marks[0] + 1;
         for (const auto& writer : writers)
           writer->append(block.first + 1, block.samples, block.letters,

@@ -388,7 +388,7 @@ class Counting {
       for (std::size_t block = 0; block < runs_.size(); ++block) visit(runs_.load(block, buffer));
     };
     DeviceCounts device(context_, options_.k, options_.canonical, plan.kmers, for_each);
-    plan.passes = device.passes();
+    plan.passes = plan.kmers == 0 ? 0 : device.passes();
     plan.memory = runs_.resident_bytes();
     if (options_.announce) options_.announce(plan);
 
@@ -397,7 +397,7 @@ class Counting {
     if (!table_.empty()) file.emplace(table_);
     std::vector<TableLines> lines = make_lines(file.has_value());
     std::vector<std::optional<Copies>> copies(static_cast<std::size_t>(threads_));
-    for (std::size_t pass = 0; pass < device.passes(); ++pass) {
+    for (std::size_t pass = 0; pass < plan.passes; ++pass) {
       const std::uint64_t distinct = device.count(pass, for_each);
       const PhaseTimer timer(context_, "count");
       OutputBlocks blocks;
@@ -421,7 +421,7 @@ class Counting {
       } else {
         make_blocks(threads_, blocks);
       }
-      report_progress(context_, "count", pass + 1, device.passes());
+      report_progress(context_, "count", pass + 1, plan.passes);
     }
     finish_table(lines, file, finish);
   }
