@@ -205,7 +205,8 @@ void sort_names(const HostContext& context, std::span<const std::uint32_t> names
     });
     return;
   }
-  if (distinct > least_distinct * static_cast<double>(names.size()) || host_threads() >= doubling_threads) {
+  if (distinct > least_distinct * static_cast<double>(names.size()) ||
+      host_threads() >= doubling_threads) {
     sort_by_doubling(context, names, order, scratch);
     return;
   }
