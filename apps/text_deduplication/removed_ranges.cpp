@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/text_deduplication/removed_ranges.hpp"
 
+#include "primitives/host/parallel.hpp"
+
 namespace sortie::texts {
 namespace {
 
@@ -92,8 +94,15 @@ std::vector<ByteRange> removed_ranges(const DuplicateMarks& marks,
   std::vector<ByteRange> ranges = marked_ranges(marks, options.min_length, other_begin);
   if (options.whole_characters) {
     const std::vector<ByteRange> all = ranges;
-    for (std::size_t i = 0; i + 1 < begins.size(); ++i)
-      clip_in_document(text.subspan(begins[i], begins[i + 1] - begins[i]), begins[i], all, ranges);
+    constexpr std::size_t ranges_of_task = 512;
+    for_each_range(all.size(), ranges_of_task, [&](std::size_t first, std::size_t last) {
+      const auto of_task = std::span(all).subspan(first, last - first);
+      const auto clipped = std::span(ranges).subspan(first, last - first);
+      std::uint64_t document = document_of(begins, of_task.front().begin);
+      for (; document + 1 < begins.size() && begins[document] < of_task.back().end; ++document)
+        clip_in_document(text.subspan(begins[document], begins[document + 1] - begins[document]),
+                         begins[document], of_task, clipped);
+    });
   }
   remove_islands(begins, options.min_island, other_begin, ranges);
   return ranges;

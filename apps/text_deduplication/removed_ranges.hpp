@@ -45,7 +45,7 @@ void clip_in_document(std::span<const std::uint8_t> bytes, std::uint64_t offset,
 void remove_islands(std::span<const std::uint64_t> begins, std::uint64_t min_island,
                     std::uint64_t other_begin, std::vector<ByteRange>& ranges);
 
-/// All of these steps, for a text in memory.
+/// All of these steps, for a text in memory. On several threads.
 [[nodiscard]] std::vector<ByteRange> removed_ranges(const DuplicateMarks& marks,
                                                     std::span<const std::uint8_t> text,
                                                     std::span<const std::uint64_t> begins,

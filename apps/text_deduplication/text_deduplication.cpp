@@ -14,7 +14,9 @@
 
 #include "apps/text_deduplication/duplicate_marks.hpp"
 #include "apps/text_deduplication/removed_ranges.hpp"
+#include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::texts {
@@ -211,6 +213,8 @@ Deduplication find_duplicates(const Context& context, std::span<const std::uint8
 #endif
   DuplicateMarks marks = mark(context, text, begins, options);
   const PhaseTimer timer(context, "ranges");
+  // A search on a device does not start the host runtime, whose idle threads would slow the writing.
+  const OwnThreads threads(threads_of(context));
   return result_of(marks, begins, options, removed_ranges(marks, text, begins, options));
 }
 
