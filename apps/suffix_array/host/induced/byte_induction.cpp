@@ -79,9 +79,9 @@ class ByteInduction {
   static constexpr std::uint64_t buckets = 256;
   using SymbolCounts = std::array<std::uint32_t, buckets>;
   static constexpr std::uint32_t ahead = 32;  ///< entries between a prefetch and its use
-  /// Least entries of a thread's share of a block: some 30 microseconds of work.
+  /// Least entries of a thread's share of a block, so that the barriers of a block cost less than it.
   static constexpr std::uint32_t least_share = 1 << 12;
-  /// Most entries of a share: they stay in the L2 cache between the passes that count and write.
+  /// Most entries of a share: 256 KiB, which a core's cache keeps between the passes that count and write.
   static constexpr std::uint32_t most_share = 1 << 16;
 
   /// Adds the counts of all threads. count(begin, end, counts) counts some of `size`.

@@ -114,7 +114,7 @@ class NameInduction {
 void induce(const SymbolString<std::uint32_t>& names, std::span<const LmsSuffix> lms,
             std::span<const std::uint32_t> order, std::span<std::uint32_t> suffixes,
             ScratchStack& scratch) {
-  // A thread's share of a block takes some 50 microseconds.
+  // Large enough that the barriers of a block cost less than the shares.
   constexpr std::uint64_t share = 8192;
   constexpr std::uint64_t least_blocks = 8;
   if (worker_threads() > 1 && names.size() >= least_blocks * share * worker_threads()) {
