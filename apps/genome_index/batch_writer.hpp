@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "apps/genome_index/page_stream.hpp"
+#include "apps/genome_index/write_way.hpp"
 #include "core/background_task.hpp"
 #include "core/host_memory.hpp"
 #include "core/phase_timer.hpp"

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/genome_index/page_stream.hpp"
+#include "apps/genome_index/write_way.hpp"
 #include "core/files/byte_source.hpp"
 #include "tests/support/temporary_folder.hpp"
 
