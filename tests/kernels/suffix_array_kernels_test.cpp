@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -14,7 +15,9 @@
 
 #include "apps/suffix_array/cuda/build/counting.cuh"
 #include "apps/suffix_array/cuda/build/refinement.cuh"
+#include "apps/suffix_array/cuda/samples/chunks.cuh"
 #include "apps/suffix_array/cuda/samples/group_slots.cuh"
+#include "apps/suffix_array/cuda/samples/minimizer_samples.cuh"
 #include "apps/suffix_array/cuda/text/pack.cuh"
 
 namespace sortie::suffix_array::cuda {
@@ -438,6 +441,75 @@ TYPED_TEST(SuffixArrayKernels, FirstKeys) {
       ASSERT_EQ(keys[i], static_cast<Key>(key_of(code, text.reader(), i))) << "position " << i;
       ASSERT_EQ(positions[i], i);
     }
+  }
+}
+
+TYPED_TEST(SuffixArrayKernels, ListsChunks) {
+  using Index = typename TypeParam::second_type;
+  std::mt19937_64 random(29);
+  for (const std::size_t count : {1, 2, 31, 32, 33, 257, 1000}) {
+    for (const std::uint64_t longest : {1, 5, 100}) {
+      std::vector<std::array<Index, 2>> chunks(count);  // first and end, in text order
+      Index size = 0;
+      for (auto& chunk : chunks) {
+        chunk[0] = size;
+        size += static_cast<Index>(1 + random() % longest);
+        chunk[1] = size;
+      }
+      std::shuffle(chunks.begin(), chunks.end(), random);
+      std::vector<std::uint64_t> codes(size);
+      for (auto& code : codes) code = random();
+      std::vector<Index> firsts;
+      std::vector<Index> ends;
+      std::vector<Index> expected;
+      for (const auto& [first, end] : chunks) {
+        for (Index i = first; i < end; ++i) expected.push_back(i);
+        firsts.push_back(first);
+        ends.push_back(static_cast<Index>(expected.size()));
+      }
+      std::vector<std::uint64_t> keys(size);
+      std::vector<Index> positions(size);
+      run_grid(count, [&] {
+        list_chunks_kernel(firsts.data(), ends.data(), count, codes.data(), keys.data(),
+                           positions.data());
+      });
+      ASSERT_EQ(positions, expected) << count << " chunks of at most " << longest;
+      for (std::size_t at = 0; at < keys.size(); ++at) ASSERT_EQ(keys[at], codes[positions[at]]);
+    }
+  }
+}
+
+TYPED_TEST(SuffixArrayKernels, KnownSamplesAreThoseOfSampling) {
+  using Index = typename TypeParam::second_type;
+  // A random text of 3 bits a symbol, every fifth position in the set.
+  constexpr Index size = 3000;
+  std::mt19937_64 random(30);
+  std::vector<std::uint64_t> words(size * 3 / 64 + 2);
+  for (auto& word : words) word = random();
+  const SymbolStream stream{words.data(), nullptr, nullptr, 3, 10, 0};
+  std::vector<NumberedWord<Index>> set(size / 32 + 1);
+  std::vector<Index> minimizers;
+  for (Index i = 2; i < size; i += 5) {
+    set[i / 32].bits |= 1U << (i % 32);
+    minimizers.push_back(i);
+  }
+  for (std::size_t w = 1; w < set.size(); ++w)
+    set[w].before = set[w - 1].before + static_cast<Index>(std::popcount(set[w - 1].bits));
+  const Sampling sampling = plan_sampling(stream, 30);
+  KnownSamples<Index> known{sampling};
+  std::vector<std::uint16_t> distances;
+  for (const Index i : minimizers) distances.push_back(known.word(i, size));
+  known.minimizers = {set.data()};
+  known.distances = distances.data();
+  for (std::size_t j = 0; j < minimizers.size(); ++j) {
+    const Index i = minimizers[j];
+    EXPECT_EQ(distances[j] != 0, i + KnownSamples<Index>::reach <= size);
+    if (i + 2 * Sampling::most_context > size) continue;
+    Index found[4] = {};
+    known.samples(i, found[0], found[1]);
+    sampling.samples(i, found[2], found[3]);
+    ASSERT_EQ(found[0], found[2]);
+    ASSERT_EQ(found[1], found[3]);
   }
 }
 

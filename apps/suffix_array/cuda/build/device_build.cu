@@ -149,9 +149,9 @@ class Construction {
     std::uint64_t sample_rounds = 0;
     if (list_.members + runs_.groups.members != 0) {
       const std::uint64_t held = bytes_held();
-      sample_rounds = finish_by_samples(packed_.stream, std::move(runs_), std::move(list_), depth_,
-                                        suffix_array_, budget_, held, coded_,
-                                        {size_, minimizers_.choice, stride_}, context_.stream);
+      sample_rounds = finish_by_samples(
+          packed_.stream, std::move(runs_), std::move(list_), depth_, suffix_array_, budget_, held,
+          coded_, {size_, minimizers_.choice, minimizers_.set.set(), stride_}, context_.stream);
       list_ = {};
       runs_ = {};
       report_progress();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
+#include "apps/suffix_array/cuda/samples/chunks.cuh"
 #include "apps/suffix_array/cuda/text/coded_text.cuh"
 #include "core/cuda/check.hpp"
 #include "primitives/cuda/launch.cuh"
@@ -92,17 +93,9 @@ DeviceBuffer<Index> sort_by_minimizers(const TextReader& text, const CodedTextBu
   inclusive_sum(ends.data(), count, stream);
   DeviceBuffer<std::uint64_t> keys(size, stream);
   DeviceBuffer<Index> positions(size, stream);
-  const auto write_chunk = [sorted = sorted.data(), ends = ends.data(), codes = codes.data(),
-                            keys = keys.data(),
-                            positions = positions.data()] __device__(Index rank) {
-    Index at = rank == 0 ? Index{0} : ends[rank - 1];
-    const Index end = ends[rank];
-    for (Index i = sorted[rank]; at < end; ++i, ++at) {
-      keys[at] = codes[i];
-      positions[at] = i;
-    }
-  };
-  for_each_item<Index>(count, write_chunk, stream);
+  list_chunks_kernel<<<blocks_for(count), element_threads, 0, stream>>>(
+      sorted.data(), ends.data(), count, codes.data(), keys.data(), positions.data());
+  check_cuda(cudaGetLastError());
   codes.reset();
   firsts.reset();
   ends.reset();

@@ -6,6 +6,7 @@
 
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
 #include "apps/suffix_array/cuda/samples/group_slots.cuh"
+#include "apps/suffix_array/cuda/samples/minimizer_samples.cuh"
 #include "apps/suffix_array/cuda/samples/sampling.cuh"
 #include "apps/suffix_array/cuda/scan.cuh"
 #include "apps/suffix_array/cuda/sizes.hpp"
@@ -94,7 +95,7 @@ class Finish {
   Finish(const Sampling& sampling, CodedTextBuffer& coded, LongRuns<Index> runs,
          SuffixGroups<Index> list, DeviceBuffer<Index>& suffix_array, std::uint64_t size,
          cudaStream_t stream)
-      : sampling_(sampling),
+      : sampling_{sampling},
         coded_(coded),
         suffix_array_(suffix_array),
         stream_(stream),
@@ -106,6 +107,38 @@ class Finish {
         targets_(members_, stream),
         samples_(size, stream) {
     append(targets_, suffixes_, runs.targets, members_ - suffixes_, stream_);
+  }
+
+  /// Whether it pays to find the samples of all minimizers, in text order: that many of them are in
+  /// groups.
+  [[nodiscard]] bool can_gain_by_text_order(const NumberedSet<Index>& minimizers) const {
+    return minimizers.words != nullptr && suffixes_ >= suffix_array_.size() / 4;
+  }
+  /// Most bytes that find_in_text_order() holds.
+  [[nodiscard]] std::uint64_t bytes_of_text_order() const {
+    return bytes_of_sets() + list_bytes() +
+           suffix_array_.size() * (sizeof(Index) + sizeof(std::uint16_t));
+  }
+  /// Finds the samples of all minimizers of a text of `size` symbols, for choose() and select().
+  void find_in_text_order(const NumberedSet<Index>& minimizers, std::uint64_t size) {
+    const std::uint64_t count = suffix_array_.size();
+    DeviceBuffer<Index> positions(count, stream_);
+    const auto write_position = [positions = positions.data()] __device__(
+                                    Index position, Index number) { positions[number] = position; };
+    for_each_element(minimizers, size, write_position, stream_);
+    distances_ = {count, stream_};
+    const auto find_samples = [sampling = sampling_, size, positions = positions.data(),
+                               distances = distances_.data()] __device__(Index i) {
+      distances[i] = sampling.word(positions[i], size);
+    };
+    for_each_item<Index>(count, find_samples, stream_);
+    sampling_.minimizers = minimizers;
+    sampling_.distances = distances_.data();
+  }
+  /// Frees what find_in_text_order() has found.
+  void forget_text_order() {
+    sampling_.distances = nullptr;
+    distances_ = {};
   }
 
   /// Chooses the samples. Waits for the stream.
@@ -157,7 +190,8 @@ class Finish {
     {
       DeviceBuffer<Index> keys;
       list = select({suffixes.view(), runs.view()}, keys);
-      if (sampling_.minimizers.bits == 0) coded_ = {};
+      forget_text_order();
+      if (sampling_.sampling.minimizers.bits == 0) coded_ = {};
       if (list.members != 0) refine_samples(list, keys, ranks_, stream_);
     }
     const std::uint64_t rounds =
@@ -258,14 +292,15 @@ class Finish {
   [[nodiscard]] std::uint64_t list_bytes() const {
     return members_ * SuffixGroups<Index>::bytes_a_member;
   }
-  /// Samples and selected samples; members and heads of each part; targets.
+  /// Samples and selected samples; members and heads of each part; targets; distances_.
   [[nodiscard]] std::uint64_t bytes_of_sets() const {
     const bool has_runs = suffixes_ != members_;
-    return samples_.bytes() * (has_runs ? 6 : 4) + members_ * sizeof(Index);
+    return samples_.bytes() * (has_runs ? 6 : 4) + members_ * sizeof(Index) + distances_.bytes();
   }
 
-  Sampling sampling_;
-  CodedTextBuffer& coded_;  ///< for select() and before
+  KnownSamples<Index> sampling_;
+  DeviceBuffer<std::uint16_t> distances_{};  ///< KnownSamples::distances
+  CodedTextBuffer& coded_;                   ///< for select() and before
   DeviceBuffer<Index>& suffix_array_;
   cudaStream_t stream_;
   std::uint64_t suffixes_;  ///< members outside long runs; they come first
@@ -287,15 +322,20 @@ std::uint64_t finish_by_samples(const SymbolStream& text, LongRuns<Index> runs,
                                 SuffixGroups<Index> list, std::uint64_t depth,
                                 DeviceBuffer<Index>& suffix_array, std::uint64_t budget,
                                 std::uint64_t held, CodedTextBuffer& coded,
-                                const SortedPositions& positions, cudaStream_t stream) {
+                                const SortedPositions<Index>& positions, cudaStream_t stream) {
   const Sampling sampling =
       coded.words.size() != 0
           ? plan_sampling(text, coded.view(), depth, positions.minimizers, positions.stride)
           : plan_sampling(text, depth);
   Finish<Index> finish(sampling, coded, std::move(runs), std::move(list), suffix_array,
                        positions.size, stream);
-  finish.choose();
   const std::uint64_t aim = std::min(budget, positions.size * most_bytes_a_symbol<Index>);
+  if (finish.can_gain_by_text_order(positions.minimizer_set) &&
+      held + finish.bytes_of_text_order() <= aim) {
+    finish.find_in_text_order(positions.minimizer_set, positions.size);
+  }
+  finish.choose();
+  if (held + finish.bytes(false) > aim) finish.forget_text_order();
   const bool free_list = held + finish.bytes(false) > aim;
   if (free_list) require(budget, "the rounds of samples", held + finish.bytes(true));
   const std::uint64_t rounds_end = held + finish.bytes_of_rounds(free_list);

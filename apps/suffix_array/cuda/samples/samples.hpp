@@ -7,16 +7,19 @@
 
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
 #include "apps/suffix_array/cuda/samples/minimizers.cuh"
+#include "apps/suffix_array/cuda/scan.cuh"
 #include "apps/suffix_array/cuda/text/symbol_stream.cuh"
 #include "sortie/device_suffix_array.hpp"
 
 namespace sortie::suffix_array::cuda {
 
 /// The suffixes of a text that a construction sorts: all, or those of minimizers or of tokens.
+template <class Index>
 struct SortedPositions {
-  std::uint64_t size = 0;        ///< symbols of the text
-  MinimizerChoice minimizers{};  ///< no bits: positions are no minimizers
-  int stride = 1;                ///< bytes of a token
+  std::uint64_t size = 0;              ///< symbols of the text
+  MinimizerChoice minimizers{};        ///< no bits: positions are no minimizers
+  NumberedSet<Index> minimizer_set{};  ///< no words: the same
+  int stride = 1;                      ///< bytes of a token
 };
 
 /// Sorts all suffixes that the text rounds leave, however many symbols they agree in.
@@ -46,12 +49,14 @@ struct SortedPositions {
 /// steps 8 s, the samples' list twice and its keys 26.5 u; last, the alternates of keys and items
 /// and scratch 10 m. The list of all members, 11.25 m, is freed during the rounds if otherwise
 /// most_bytes_a_symbol or the budget would be exceeded: in texts of short periods, s up to n / 2.
+/// The samples of all k minimizers are found in text order if memory allows: 2 k until the rounds,
+/// and 4 k before.
 template <Position Index>
 std::uint64_t finish_by_samples(const SymbolStream& text, LongRuns<Index> runs,
                                 SuffixGroups<Index> list, std::uint64_t depth,
                                 DeviceBuffer<Index>& suffix_array, std::uint64_t budget,
                                 std::uint64_t held, CodedTextBuffer& coded,
-                                const SortedPositions& positions, cudaStream_t stream);
+                                const SortedPositions<Index>& positions, cudaStream_t stream);
 
 /// Prefix doubling over samples, with steps from sample to sample in place of symbols: round i
 /// sorts by the rank of the sample 2^i steps ahead.
