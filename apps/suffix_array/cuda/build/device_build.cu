@@ -55,10 +55,12 @@
 #include <utility>
 
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
+#include "apps/suffix_array/cuda/host_copies.hpp"
 #include "apps/suffix_array/cuda/samples/minimizers.hpp"
 #include "apps/suffix_array/cuda/samples/samples.hpp"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "apps/suffix_array/cuda/text/pack.hpp"
+#include "apps/suffix_array/cuda/text/token_text.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "core/cuda/pinned_memory.hpp"
@@ -85,6 +87,9 @@ constexpr double most_runs_of_codes = 0.3;
 /// Bits of the keys of codes.
 constexpr int coded_key_bits = 64;
 
+/// Texts of at most so many distinct tokens are sorted as texts of bytes.
+constexpr std::uint64_t most_byte_tokens = 256;
+
 /// The last round that compares text is the first that leaves more than this share of its suffixes,
 /// in percent; samples resolve the rest.
 constexpr std::uint64_t percent_of_progress = 50;
@@ -98,7 +103,10 @@ class Construction {
  public:
   /// \param stride  bytes of a token, if only the suffixes of tokens are sorted; else 1
   Construction(const DeviceContext& context, const DeviceText& text, int stride = 1)
-      : context_(context), text_(text), stride_(stride) {}
+      : context_(context), text_(text), stride_(stride), size_(text.symbols.size()) {}
+  /// For the suffixes of tokens; positions are numbers of tokens.
+  Construction(const DeviceContext& context, std::uint64_t tokens)
+      : context_(context), text_{}, stride_(1), size_(tokens) {}
 
   void sort_by_first_symbols() {
     WaitingPhase packing(context_, "pack");
@@ -120,6 +128,17 @@ class Construction {
     }
     is_short ? sort_by_prefixes<std::uint32_t>(text, letters, packing)
              : sort_by_prefixes<std::uint64_t>(text, letters, packing);
+  }
+
+  void sort_by_first_tokens(RankedTokens tokens) {
+    WaitingPhase packing(context_, "pack");
+    marked_ = {{nullptr, nullptr, size_}, {}};
+    coded_ = code_tokens(tokens, context_.stream);
+    packed_ = hash_tokens(tokens, context_.stream);
+    tokens = {};
+    require(budget_, "the suffix array of tokens",
+            bytes_held() + size_ * 2 * (sizeof(std::uint64_t) + sizeof(Index)));
+    sort_coded(marked_, packing);
   }
 
   /// \return the suffix array
@@ -187,6 +206,12 @@ class Construction {
     const cudaStream_t stream = context_.stream;
     coded_ = code_text(text, text_.separators.size(), letters, code, stream);
     packed_ = pack_text(text, letters, stream);
+    sort_coded(text, packing);
+  }
+
+  /// Sorts by the codes of a text that is coded and packed.
+  void sort_coded(const TextReader& text, WaitingPhase& packing) {
+    const cudaStream_t stream = context_.stream;
     packing.stop();
     WaitingPhase choosing(context_, "minimizers");
     if (stride_ == 1)
@@ -277,9 +302,9 @@ class Construction {
   }
 
   const DeviceContext& context_;
-  const DeviceText& text_;
+  const DeviceText text_;
   const int stride_;
-  const std::uint64_t size_ = text_.symbols.size();
+  const std::uint64_t size_;
   const std::uint64_t budget_ = device_memory_budget(context_);
   PackedText packed_;
   MarkedText marked_{};
@@ -342,10 +367,29 @@ DeviceBuffer<Index> build_tokens_on_device(const Context& context,
                                       std::to_string(8 * sizeof(Index)) + "-bit positions");
   }
   if (bytes.empty()) return {};
-  const DeviceText text{bytes, {}};
-  Construction<Index> construction(call, text, token_bytes);
-  construction.sort_by_first_symbols();
-  return construction.resolve_groups();
+  const auto width = static_cast<unsigned>(token_bytes);
+  const std::uint64_t count = bytes.size() / width;
+  // The ranks of tokens, and the arrays of the sort that finds them.
+  require(call, "the ranks of tokens", count * (2 * sizeof(std::uint32_t) + 3 * sizeof(Index)));
+  WaitingPhase ranking(call, "ranks");
+  RankedTokens tokens = rank_tokens<Index>(bytes, token_bytes, stream);
+  ranking.stop();
+  DeviceBuffer<Index> suffixes;
+  if (tokens.distinct <= most_byte_tokens) {
+    const DeviceBuffer<std::uint8_t> symbols = bytes_of_ranks(tokens, stream);
+    tokens = {};
+    suffixes = build_on_device<Index>(beside(context, symbols.bytes()),
+                                      {{symbols.data(), symbols.size()}, {}}, stream);
+  } else {
+    Construction<Index> construction(call, count);
+    construction.sort_by_first_tokens(std::move(tokens));
+    suffixes = construction.resolve_groups();
+  }
+  const auto to_bytes = [suffixes = suffixes.data(), width] __device__(Index i) {
+    suffixes[i] *= width;
+  };
+  for_each_item<Index>(count, to_bytes, stream);
+  return suffixes;
 }
 
 SORTIE_FOR_BOTH_POSITIONS(bytes_before_rounds);

@@ -97,9 +97,11 @@ struct Sampling {
   __host__ __device__ void minimizer_samples(Index position, Index& own, Index& next) const {
     const std::uint64_t first = position;
     // The codes of p and of another suffix begin with symbols of one length.
-    const auto own_bits = static_cast<std::uint64_t>(coded.symbols[first] >> 12);
+    const auto own_bits =
+        coded.context_free ? 0 : static_cast<std::uint64_t>(coded.symbols[first] >> 12);
     const auto bits = static_cast<std::uint64_t>(minimizers.bits);
-    const int windows = coded.whole_symbols(first, coded_bits - bits + own_bits, most_context) - 1;
+    const int symbols = coded.whole_symbols(first, coded_bits - bits + own_bits, most_context);
+    const int windows = coded.context_free ? symbols : symbols - 1;
     const std::uint64_t last = first + static_cast<unsigned>(windows);
     const int end = windows + minimizers.window(last);
     std::uint32_t least = ~0U;

@@ -131,6 +131,7 @@ struct CodeOfSuffix {
   CodedText coded;
 
   __host__ __device__ std::uint64_t operator()(std::uint64_t i) const {
+    if (coded.context_free) return coded.bits_from(coded.begin(i));
     const std::uint32_t symbol = code.symbol(i);
     const ContextCode::Entry own = code.entry(0, symbol);
     const int length = ContextCode::length(own);

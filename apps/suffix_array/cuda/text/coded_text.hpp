@@ -27,8 +27,11 @@ struct CodedText {
   const std::uint64_t* words;
   const std::uint64_t* begins;  ///< by block of symbols: bit in the stream at which it begins
   /// By symbol: distance of its first bit from that of its block, and in the highest four bits the
-  /// length of its code in context 0. A block takes less than 64 (14 + 32) bits.
+  /// length of its code in context 0. A block takes less than 64 (14 + 32) bits, of tokens at most
+  /// 64 * 36.
   const std::uint16_t* symbols;
+  /// A symbol has one code, whatever is before it: the code of a suffix is the stream from it on.
+  bool context_free = false;
 
   /// The first bit of symbol `position`; behind the end of the text, the end of the stream.
   __host__ __device__ std::uint64_t begin(std::uint64_t position) const {
@@ -43,6 +46,7 @@ struct CodedText {
   /// The bit of the stream that is `own code` bits before the second symbol of a suffix.
   /// \pre `position` is that of a letter
   __host__ __device__ std::uint64_t start(std::uint64_t position) const {
+    if (context_free) return begin(position);
     return begin(position + 1) - (symbols[position] >> 12);
   }
   /// 64 bits of the code of a suffix, from bit `depth` on. \pre as start(); the own code is shorter
@@ -78,8 +82,11 @@ struct CodedTextBuffer {
   DeviceBuffer<std::uint16_t> letters;  ///< symbol of each byte
   std::uint32_t alphabet = 0;           ///< symbols of the code
   int number_bits = 0;
+  bool context_free = false;
 
-  [[nodiscard]] CodedText view() const { return {words.data(), begins.data(), symbols.data()}; }
+  [[nodiscard]] CodedText view() const {
+    return {words.data(), begins.data(), symbols.data(), context_free};
+  }
   [[nodiscard]] std::uint64_t bytes() const {
     return words.bytes() + begins.bytes() + symbols.bytes();
   }
