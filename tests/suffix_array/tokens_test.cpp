@@ -61,6 +61,14 @@ std::vector<std::pair<std::string, std::vector<Token>>> texts() {
   repeats.insert(repeats.end(), any.begin(), any.begin() + 50);
   repeats.insert(repeats.end(), words.begin() + 100, words.begin() + 3000);
   all.push_back({"repeats", repeats});
+  // Documents behind separators, and tokens that take three bytes.
+  std::vector<Token> documents;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i % 97 == 0) documents.push_back(static_cast<Token>(~Token{0}));
+    documents.push_back(static_cast<Token>(words[i] * 199));
+  }
+  documents.insert(documents.end(), documents.begin() + 50, documents.begin() + 2000);
+  all.push_back({"documents", documents});
   std::vector<Token> period(3000);
   for (std::size_t i = 0; i < period.size(); ++i) period[i] = static_cast<Token>(i % 7 * 0x0100);
   all.push_back({"period", period});

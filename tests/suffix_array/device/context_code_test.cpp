@@ -30,20 +30,9 @@ struct HostCode {
     }
     plan = plan_context_code(letters, pairs);
     const auto number_bits =
-        static_cast<int>(std::bit_width(static_cast<std::uint64_t>(text.separators.size())));
+        static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(text.separators.size())));
     code = {reader, letters.data(), plan.entries.data(), plan.symbols, number_bits};
-    const std::uint64_t blocks = reader.size / CodedText::block_symbols + 2;
-    std::vector<std::uint64_t> bits(blocks);
-    std::vector<std::uint64_t> ends(blocks);
-    for (std::uint64_t j = 0; j < blocks; ++j) CountCodeBits{code, bits.data(), ends.data()}(j);
-    std::partial_sum(bits.begin(), bits.end(), bits.begin());
-    std::partial_sum(ends.begin(), ends.end(), ends.begin());
-    words.resize((CodedText::first_bit + bits.back()) / 64 + 4);
-    begins.resize(blocks);
-    symbols.resize(blocks * CodedText::block_symbols);
-    for (std::uint64_t j = 0; j < blocks; ++j) {
-      WriteCodes{code, words.data(), bits.data(), ends.data(), begins.data(), symbols.data()}(j);
-    }
+    write_stream();
     view = {words.data(), begins.data(), symbols.data()};
     // The packed text: symbols of equal numbers of bits, zeros behind them.
     stream.bits = std::bit_width(static_cast<unsigned>(sigma));
@@ -57,6 +46,27 @@ struct HostCode {
       }
     }
     stream.words = packed.data();
+  }
+
+  /// The stream, bit by bit.
+  void write_stream() {
+    begins.resize(code.text.size / CodedText::block_symbols + 2);
+    symbols.resize(begins.size() * CodedText::block_symbols);
+    words.resize((CodedText::first_bit + symbols.size() * 46) / 64 + 4);
+    std::uint64_t at = CodedText::first_bit;
+    const auto append = [&](std::uint64_t bits, int length) {
+      for (int bit = length - 1; bit >= 0; --bit, ++at)
+        words[at / 64] |= (bits >> bit & 1U) << (63 - at % 64);
+    };
+    std::uint64_t number = 0;
+    for (std::uint64_t i = 0; i < symbols.size(); ++i) {
+      if (i % CodedText::block_symbols == 0) begins[i / CodedText::block_symbols] = at;
+      const SymbolInStream symbol = code.two(i).first;
+      symbols[i] = static_cast<std::uint16_t>((at - begins[i / CodedText::block_symbols]) |
+                                              static_cast<unsigned>(symbol.own_length) << 12);
+      append(symbol.bits, symbol.length);
+      if (symbol.is_end) append(number++, static_cast<int>(code.number_bits));
+    }
   }
 
   /// The minimizers, of so many bits, of all suffixes.
@@ -179,6 +189,16 @@ TEST(Minimizers, OrderSuffixesOfEqualBits) {
       SCOPED_TRACE(text.name + " " + std::to_string(bits));
       const std::vector<std::uint64_t> chosen = host.minimizers(bits);
       ASSERT_TRUE(std::is_sorted(chosen.begin(), chosen.end()));
+      const MinimizerChoice choice{host.stream, host.view, bits};
+      std::uint64_t found_together = 0;
+      for (std::uint64_t i = 0; i + MinimizerChoice::together <= chosen.size(); ++i) {
+        std::uint32_t found[MinimizerChoice::together];
+        if (!choice.distances(i, found)) continue;
+        ++found_together;
+        for (std::uint64_t k = 0; k < MinimizerChoice::together; ++k)
+          ASSERT_EQ(i + k + found[k], chosen[i + k]);
+      }
+      EXPECT_TRUE(found_together != 0 || chosen.size() < 1000 || !text.separators.empty());
       const CodeOfSuffix code{host.code, host.view};
       std::vector<std::uint32_t> order(reference.size());
       std::iota(order.begin(), order.end(), 0U);

@@ -51,6 +51,7 @@
 // Kempa, Kociumaka: String Synchronizing Sets (STOC 2019).
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -367,6 +368,11 @@ DeviceBuffer<Index> build_tokens_on_device(const Context& context,
                                       std::to_string(8 * sizeof(Index)) + "-bit positions");
   }
   if (bytes.empty()) return {};
+  if (std::getenv("SORTIE_TOKENS_BY_BYTES") != nullptr) {
+    Construction<Index> construction(call, DeviceText{bytes, {}}, token_bytes);
+    construction.sort_by_first_symbols();
+    return construction.resolve_groups();
+  }
   const auto width = static_cast<unsigned>(token_bytes);
   const std::uint64_t count = bytes.size() / width;
   // The ranks of tokens, and the arrays of the sort that finds them.

@@ -19,11 +19,10 @@ namespace sortie::suffix_array::cuda {
 //   lane          0  1  2  3 4      5  6  7  8    writes: finds its chunk among the 32 ends
 //
 // So a warp writes neighbours at once, and reads those of a chunk at once. `ends` are ends in the
-// list, in the order of the chunks.
-template <class Index>
+// list, in the order of the chunks. write(place, suffix) is called for all suffixes.
+template <class Index, class Write>
 __global__ void __launch_bounds__(element_threads)
-    list_chunks_kernel(const Index* firsts, const Index* ends, std::uint64_t count,
-                       const std::uint64_t* codes, std::uint64_t* keys, Index* positions) {
+    list_chunks_kernel(const Index* firsts, const Index* ends, std::uint64_t count, Write write) {
   const std::uint64_t chunk = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x;
   const Index end = ends[chunk < count ? chunk : count - 1];
   const Index begin = chunk == 0 ? Index{0} : ends[(chunk < count ? chunk : count) - 1];
@@ -37,10 +36,7 @@ __global__ void __launch_bounds__(element_threads)
     for (int step = 16; step > 0; step /= 2)
       if (from_lane(end, own + step - 1) <= at) own += step;
     const auto position = static_cast<Index>(static_cast<Index>(at) + from_lane(shift, own));
-    if (at < stop) {
-      keys[at] = codes[position];
-      positions[at] = position;
-    }
+    if (at < stop) write(at, position);
   }
 }
 

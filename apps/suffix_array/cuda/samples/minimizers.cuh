@@ -75,6 +75,41 @@ struct MinimizerChoice {
     }
     return least & distance_mask;
   }
+
+  /// Neighbouring suffixes whose minimizers are chosen together: their windows share most positions.
+  static constexpr unsigned together = 4;
+  /// The distances of the minimizers of suffixes position .. position + together - 1, each as
+  /// distance() gives it.
+  /// \return false, and no distances, if one of these is no letter, or a record ends in a window
+  __host__ __device__ bool distances(std::uint64_t position,
+                                     std::uint32_t (&found)[together]) const {
+    std::uint64_t ends[together];
+    for (unsigned k = 0; k < together; ++k) {
+      ends[k] = coded.start(position + k) + static_cast<std::uint64_t>(bits);
+      found[k] = ~0U;
+    }
+    std::uint64_t ahead = 0;
+    int left = 0;
+    for (unsigned i = 0; i < static_cast<unsigned>(most_window) + together - 1; ++i) {
+      const std::uint64_t end = coded.begin(position + i + hashed);
+      if (i >= together && end > ends[together - 1]) break;
+      if (left == 0) {
+        ahead = text.bits_from(position + i);
+        left = (64 - hashed * text.bits) / text.bits + 1;
+      }
+      if (ahead >> (64 - text.bits) == 0) return false;
+      const std::uint32_t own = word(static_cast<std::uint32_t>(ahead >> 32), text.bits, i);
+      for (unsigned k = 0; k < together; ++k) {
+        const bool is_in_window =
+            i == k || (i > k && end <= ends[k] && i - k < static_cast<unsigned>(most_window));
+        if (is_in_window && own < found[k]) found[k] = own;
+      }
+      ahead <<= text.bits;
+      --left;
+    }
+    for (unsigned k = 0; k < together; ++k) found[k] = (found[k] & distance_mask) - k;
+    return true;
+  }
 };
 
 }  // namespace sortie::suffix_array::cuda

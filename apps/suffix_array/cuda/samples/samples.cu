@@ -2,6 +2,7 @@
 #include "apps/suffix_array/cuda/samples/samples.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
@@ -330,7 +331,8 @@ std::uint64_t finish_by_samples(const SymbolStream& text, LongRuns<Index> runs,
   Finish<Index> finish(sampling, coded, std::move(runs), std::move(list), suffix_array,
                        positions.size, stream);
   const std::uint64_t aim = std::min(budget, positions.size * most_bytes_a_symbol<Index>);
-  if (finish.can_gain_by_text_order(positions.minimizer_set) &&
+  if (std::getenv("SORTIE_NO_TEXT_ORDER") == nullptr &&
+      finish.can_gain_by_text_order(positions.minimizer_set) &&
       held + finish.bytes_of_text_order() <= aim) {
     finish.find_in_text_order(positions.minimizer_set, positions.size);
   }

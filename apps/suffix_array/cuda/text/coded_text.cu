@@ -5,8 +5,8 @@
 #include <bit>
 #include <vector>
 
-#include "apps/suffix_array/cuda/scan.cuh"
 #include "apps/suffix_array/cuda/sizes.hpp"
+#include "apps/suffix_array/cuda/text/code_stream.cuh"
 #include "core/cuda/check.hpp"
 #include "primitives/cuda/launch.cuh"
 
@@ -39,29 +39,7 @@ CodedTextBuffer code_text(const TextReader& text, std::uint64_t separators,
   coded.number_bits = std::bit_width(separators);
   coded.letters = {letters.codes, stream};
   coded.entries = {code.entries, stream};
-  // One block of ends of the stream, for CodedText::whole_symbols.
-  const std::uint64_t blocks = text.size / CodedText::block_symbols + 2;
-  coded.begins = {blocks, stream};
-  coded.symbols = {blocks * CodedText::block_symbols, stream};
-
-  DeviceBuffer<std::uint64_t> bits(blocks, stream);
-  DeviceBuffer<std::uint64_t> ends(separators == 0 ? 0 : blocks, stream);
-  const TextCode reader = code_of(text, coded);
-  for_each_item<std::uint64_t>(blocks, CountCodeBits{reader, bits.data(), ends.data()}, stream);
-  inclusive_sum(bits.data(), blocks, stream);
-  if (separators != 0) inclusive_sum(ends.data(), blocks, stream);
-  std::uint64_t all = 0;
-  check_cuda(
-      cudaMemcpyAsync(&all, bits.data() + blocks - 1, sizeof(all), cudaMemcpyDeviceToHost, stream));
-  check_cuda(cudaStreamSynchronize(stream));
-  // Windows of suffixes that are alone may begin behind the end.
-  constexpr std::uint64_t extra_words = 4;
-  coded.words = {(CodedText::first_bit + all) / 64 + extra_words, stream};
-  check_cuda(cudaMemsetAsync(coded.words.data(), 0, coded.words.bytes(), stream));
-  for_each_item<std::uint64_t>(blocks,
-                               WriteCodes{reader, coded.words.data(), bits.data(), ends.data(),
-                                          coded.begins.data(), coded.symbols.data()},
-                               stream);
+  write_stream(code_of(text, coded), text.size, separators != 0, coded, stream);
   return coded;
 }
 

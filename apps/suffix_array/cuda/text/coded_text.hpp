@@ -73,6 +73,20 @@ struct CodedText {
   }
 };
 
+/// A symbol in the stream of codes. No bits behind the end of the text.
+struct SymbolInStream {
+  std::uint64_t bits = 0;  ///< its code, right-aligned
+  int length = 0;
+  int own_length = 0;   ///< of its code as first symbol of a suffix, if that is another; below 16
+  bool is_end = false;  ///< of a record; its number follows the code
+};
+
+/// Two neighbours, which a lane handles.
+struct TwoSymbolsInStream {
+  SymbolInStream first;
+  SymbolInStream second;
+};
+
 /// A CodedText and its memory: for each symbol 2.125 bytes and its code.
 struct CodedTextBuffer {
   DeviceBuffer<std::uint64_t> words;

@@ -6,11 +6,9 @@
 #include <cstdint>
 
 #include "apps/suffix_array/cuda/text/coded_text.hpp"
-#include "primitives/cuda/launch.cuh"
-#include "primitives/cuda/warp.cuh"
 
-/// Order-preserving codes of tokens: the functions of token_text.cu for each item, and the kernels,
-/// which also run on the host, for tests.
+/// Order-preserving codes of tokens: the functions of token_text.cu for each item, which also run
+/// on the host, for tests.
 namespace sortie::suffix_array::cuda {
 
 /// Tokens of 2 or 4 bytes, little-endian. They compare as their bytes do.
@@ -30,9 +28,12 @@ struct TokenReader {
   __host__ __device__ static std::uint32_t in_order(std::uint32_t token) {
     return swapped_half(token & 0xffffU) << 16 | swapped_half(token >> 16);
   }
-  /// The same, below 2^16 `highs`, if the higher half of all tokens is less than `highs`, which is
-  /// at most 256.
+  /// The greatest token, which some corpora have between documents.
+  static constexpr std::uint32_t separator = ~0U;
+  /// The same, at most 2^16 `highs`, if the higher half of each token but separators is less than
+  /// `highs`, which is at most 256.
   __host__ __device__ static std::uint32_t compact(std::uint32_t token, std::uint32_t highs) {
+    if (token == separator) return highs << 16;
     return swapped_half(token & 0xffffU) * highs + (token >> 16);
   }
 };
@@ -99,76 +100,20 @@ struct CodedTokens {
   const std::uint32_t* ranks;  ///< 0 is the first token
   std::uint64_t count;
   const TokenCode::Entry* entries;  ///< of the end of the text, then of each rank
+  unsigned number_bits = 0;
 
-  /// The code of token i, of the end of the text at `count`, and no bits behind it.
-  __device__ TokenCode::Entry operator()(std::uint64_t i) const {
-    if (i < count) return entries[std::uint64_t{ranks[i]} + 1];
-    return i == count ? entries[0] : 0;
+  /// Symbols i and i + 1 of the stream: the end of the text is at `count`.
+  __host__ __device__ TwoSymbolsInStream two(std::uint64_t i) const {
+    return {in_stream(i), in_stream(i + 1)};
+  }
+
+ private:
+  __host__ __device__ SymbolInStream in_stream(std::uint64_t i) const {
+    if (i > count) return {};
+    const TokenCode::Entry entry = entries[i < count ? std::uint64_t{ranks[i]} + 1 : 0];
+    return {TokenCode::bits(entry), TokenCode::length(entry), 0, i == count};
   }
 };
-
-// A warp handles a block of CodedText, 64 tokens: lane l tokens 2 l and 2 l + 1.
-inline constexpr unsigned token_blocks_a_group = element_threads / 32;
-
-// Counts the bits of each block.
-__global__ void __launch_bounds__(element_threads)
-    count_token_bits_kernel(CodedTokens tokens, std::uint64_t blocks, std::uint64_t* bits) {
-  const std::uint64_t block = std::uint64_t{blockIdx.x} * token_blocks_a_group + threadIdx.x / 32;
-  if (block >= blocks) return;
-  const std::uint64_t first = block * CodedText::block_symbols + 2 * lane();
-  const int own = TokenCode::length(tokens(first)) + TokenCode::length(tokens(first + 1));
-  const int up_to = inclusive_sum_in_warp(own);
-  if (lane() == 31) bits[block] = static_cast<std::uint64_t>(up_to);
-}
-
-// Writes the codes of each block, to words in shared memory, and then these to the stream. The first
-// and the last word of a block may be shared with its neighbours.
-__global__ void __launch_bounds__(element_threads)
-    write_token_codes_kernel(CodedTokens tokens, std::uint64_t blocks,
-                             const std::uint64_t* bits_up_to, std::uint64_t* words,
-                             std::uint64_t* begins, std::uint16_t* symbols) {
-  constexpr unsigned most_words = (CodedText::block_symbols * TokenCode::most_bits + 63) / 64 + 1;
-  __shared__ unsigned long long all_words[token_blocks_a_group][most_words];
-  const std::uint64_t block = std::uint64_t{blockIdx.x} * token_blocks_a_group + threadIdx.x / 32;
-  if (block >= blocks) return;
-  unsigned long long* const own_words = all_words[threadIdx.x / 32];
-  const std::uint64_t begin = CodedText::first_bit + (block == 0 ? 0 : bits_up_to[block - 1]);
-  const std::uint64_t end = CodedText::first_bit + bits_up_to[block];
-  const auto used = static_cast<unsigned>(end / 64 - begin / 64 + 1);
-  for (unsigned w = lane(); w < used; w += 32) own_words[w] = 0;
-  __syncwarp();
-
-  const std::uint64_t first = block * CodedText::block_symbols + 2 * lane();
-  const TokenCode::Entry entries[2] = {tokens(first), tokens(first + 1)};
-  const int lengths[2] = {TokenCode::length(entries[0]), TokenCode::length(entries[1])};
-  int distance = inclusive_sum_in_warp(lengths[0] + lengths[1]) - lengths[0] - lengths[1];
-  const std::uint32_t both = static_cast<std::uint32_t>(distance) |
-                             static_cast<std::uint32_t>(distance + lengths[0]) << 16;
-  reinterpret_cast<std::uint32_t*>(symbols)[first / 2] = both;
-  if (lane() == 0) begins[block] = begin;
-#pragma unroll
-  for (int k = 0; k < 2; ++k) {
-    const unsigned at = static_cast<unsigned>(begin % 64) + static_cast<unsigned>(distance);
-    const int over = static_cast<int>(at % 64) + lengths[k] - 64;
-    const std::uint64_t code = TokenCode::bits(entries[k]);
-    if (lengths[k] != 0) {
-      atomicOr(&own_words[at / 64],
-               static_cast<unsigned long long>(over > 0 ? code >> over : code << -over));
-      if (over > 0)
-        atomicOr(&own_words[at / 64 + 1], static_cast<unsigned long long>(code << (64 - over)));
-    }
-    distance += lengths[k];
-  }
-  __syncwarp();
-  std::uint64_t* const out = words + begin / 64;
-  for (unsigned w = lane(); w < used; w += 32) {
-    if (w == 0 || w + 1 == used) {
-      atomicOr(reinterpret_cast<unsigned long long*>(&out[w]), own_words[w]);
-    } else {
-      out[w] = own_words[w];
-    }
-  }
-}
 
 /// Item j writes word j of a text in which each token is a number of 8 bits, other than 0: a hash of
 /// its rank. Minimizers and samples are chosen from these.

@@ -6,6 +6,7 @@
 
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
 #include "apps/suffix_array/cuda/scan.cuh"
+#include "apps/suffix_array/cuda/text/code_stream.cuh"
 #include "apps/suffix_array/cuda/text/token_code.cuh"
 #include "core/cuda/check.hpp"
 #include "primitives/cuda/launch.cuh"
@@ -13,7 +14,7 @@
 namespace sortie::suffix_array::cuda {
 namespace {
 
-/// The largest of tokens of 4 bytes. Waits for the stream.
+/// The largest of tokens of 4 bytes, separators excluded. Waits for the stream.
 std::uint32_t largest_token(const TokenReader& tokens, cudaStream_t stream) {
   DeviceBuffer<std::uint32_t> largest(1, stream);
   check_cuda(cudaMemsetAsync(largest.data(), 0, largest.bytes(), stream));
@@ -21,7 +22,10 @@ std::uint32_t largest_token(const TokenReader& tokens, cudaStream_t stream) {
   const auto find_largest = [tokens, threads,
                              largest = largest.data()] __device__(std::uint64_t thread) {
     std::uint32_t own = 0;
-    for (std::uint64_t i = thread; i < tokens.count; i += threads) own = max(own, tokens(i));
+    for (std::uint64_t i = thread; i < tokens.count; i += threads) {
+      const std::uint32_t token = tokens(i);
+      if (token != TokenReader::separator) own = max(own, token);
+    }
     if (own > *largest) atomicMax(largest, own);
   };
   for_each_item<std::uint64_t>(threads, find_largest, stream);
@@ -31,9 +35,9 @@ std::uint32_t largest_token(const TokenReader& tokens, cudaStream_t stream) {
   return found;
 }
 
-/// Ranks of tokens whose higher halves are less than `highs`.
+/// Ranks of tokens whose higher halves, but for separators, are less than `highs`.
 RankedTokens rank_by_set(const TokenReader& tokens, std::uint32_t highs, cudaStream_t stream) {
-  NumberedSetBuffer<std::uint32_t> set(std::uint64_t{highs} << 16, stream);
+  NumberedSetBuffer<std::uint32_t> set((std::uint64_t{highs} << 16) + 1, stream);
   const auto insert = [tokens, highs, set = set.set()] __device__(std::uint64_t i) {
     set.insert(TokenReader::compact(tokens(i), highs));
   };
@@ -141,27 +145,8 @@ CodedTextBuffer code_tokens(const RankedTokens& tokens, cudaStream_t stream) {
   CodedTextBuffer coded;
   coded.context_free = true;
   const std::uint64_t count = tokens.ranks.size();
-  // One block of ends of the stream, for CodedText::whole_symbols.
-  const std::uint64_t blocks = count / CodedText::block_symbols + 2;
-  coded.begins = {blocks, stream};
-  coded.symbols = {blocks * CodedText::block_symbols, stream};
-  DeviceBuffer<std::uint64_t> bits(blocks, stream);
-  const CodedTokens text{tokens.ranks.data(), count, entries.data()};
-  const unsigned groups = blocks_for(blocks, token_blocks_a_group);
-  count_token_bits_kernel<<<groups, element_threads, 0, stream>>>(text, blocks, bits.data());
-  check_cuda(cudaGetLastError());
-  inclusive_sum(bits.data(), blocks, stream);
-  std::uint64_t all = 0;
-  check_cuda(
-      cudaMemcpyAsync(&all, bits.data() + blocks - 1, sizeof(all), cudaMemcpyDeviceToHost, stream));
-  check_cuda(cudaStreamSynchronize(stream));
-  // Windows of suffixes that are alone may begin behind the end.
-  constexpr std::uint64_t extra_words = 4;
-  coded.words = {(CodedText::first_bit + all) / 64 + extra_words, stream};
-  check_cuda(cudaMemsetAsync(coded.words.data(), 0, coded.words.bytes(), stream));
-  write_token_codes_kernel<<<groups, element_threads, 0, stream>>>(
-      text, blocks, bits.data(), coded.words.data(), coded.begins.data(), coded.symbols.data());
-  check_cuda(cudaGetLastError());
+  write_stream(CodedTokens{tokens.ranks.data(), count, entries.data()}, count, false, coded,
+               stream);
   return coded;
 }
 

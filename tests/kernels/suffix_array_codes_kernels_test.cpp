@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Codes of tokens on the host: their order, the stream that the kernels write, and minimizers and
-// samples that are chosen from it.
+// Codes of texts on the host: the streams that the kernels write; for tokens, the order of codes, and
+// minimizers and samples that are chosen from the stream.
 
 #include <gtest/gtest.h>
 
@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "apps/suffix_array/cuda/samples/sampling.cuh"
+#include "apps/suffix_array/cuda/text/code_kernels.cuh"
+#include "apps/suffix_array/cuda/text/coded_text.cuh"
 #include "apps/suffix_array/cuda/text/token_code.cuh"
 
 namespace sortie::suffix_array::cuda {
@@ -28,6 +30,35 @@ void run_warps(std::uint64_t warps, const Kernel& kernel) {
   const auto blocks = static_cast<unsigned>((warps * 32 + element_threads - 1) / element_threads);
   for (unsigned block = 0; block < blocks; ++block)
     cuda_on_host::run_block(element_threads, kernel, block);
+}
+
+/// The arrays of a CodedText.
+struct HostStream {
+  std::vector<std::uint64_t> words;
+  std::vector<std::uint64_t> begins;
+  std::vector<std::uint16_t> symbols;
+};
+
+/// As write_stream() writes it.
+template <class Text>
+HostStream written(const Text& text, std::uint64_t size, bool has_records) {
+  const std::uint64_t blocks = size / CodedText::block_symbols + 2;
+  std::vector<std::uint64_t> bits(blocks);
+  std::vector<std::uint64_t> ends(blocks);
+  run_warps(blocks, [&] {
+    count_code_bits_kernel(text, blocks, bits.data(), has_records ? ends.data() : nullptr);
+  });
+  std::partial_sum(bits.begin(), bits.end(), bits.begin());
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  HostStream stream;
+  stream.words.resize((CodedText::first_bit + bits.back()) / 64 + 4);
+  stream.begins.resize(blocks);
+  stream.symbols.resize(blocks * CodedText::block_symbols);
+  run_warps(blocks, [&] {
+    write_codes_kernel(text, blocks, bits.data(), has_records ? ends.data() : nullptr,
+                       stream.words.data(), stream.begins.data(), stream.symbols.data());
+  });
+  return stream;
 }
 
 std::vector<TokenCode::Entry> code_of(std::uint64_t symbols,
@@ -50,19 +81,8 @@ struct HostTokens {
     std::vector<std::uint64_t> counts(symbols);
     for (const std::uint32_t rank : ranks) ++counts[rank + 1];
     entries = code_of(symbols, counts);
-    const CodedTokens tokens{ranks.data(), ranks.size(), entries.data()};
-    const std::uint64_t blocks = ranks.size() / CodedText::block_symbols + 2;
-    std::vector<std::uint64_t> bits(blocks);
-    run_warps(blocks, [&] { count_token_bits_kernel(tokens, blocks, bits.data()); });
-    std::partial_sum(bits.begin(), bits.end(), bits.begin());
-    words.resize((CodedText::first_bit + bits.back()) / 64 + 4);
-    begins.resize(blocks);
-    symbols_of_blocks.resize(blocks * CodedText::block_symbols);
-    run_warps(blocks, [&] {
-      write_token_codes_kernel(tokens, blocks, bits.data(), words.data(), begins.data(),
-                               symbols_of_blocks.data());
-    });
-    view = {words.data(), begins.data(), symbols_of_blocks.data(), true};
+    coded = written(CodedTokens{ranks.data(), ranks.size(), entries.data()}, ranks.size(), false);
+    view = {coded.words.data(), coded.begins.data(), coded.symbols.data(), true};
     packed.resize(ranks.size() / HashTokens::tokens_a_word + 3);
     for (std::uint64_t j = 0; j < packed.size(); ++j)
       HashTokens{ranks.data(), ranks.size(), packed.data()}(j);
@@ -90,9 +110,7 @@ struct HostTokens {
 
   Ranks ranks;
   std::vector<TokenCode::Entry> entries;
-  std::vector<std::uint64_t> words;
-  std::vector<std::uint64_t> begins;
-  std::vector<std::uint16_t> symbols_of_blocks;
+  HostStream coded;
   CodedText view{};
   std::vector<std::uint64_t> packed;
   SymbolStream stream{};
@@ -120,6 +138,55 @@ std::vector<std::pair<std::string, Ranks>> texts() {
   for (std::size_t i = 0; i < period.size(); ++i) period[i] = static_cast<std::uint32_t>(i % 7);
   all.push_back({"period", period});
   return all;
+}
+
+TEST(CodedText, TheStreamHoldsTheCodesAndTheNumbersOfRecords) {
+  std::mt19937_64 random(3);
+  std::vector<std::uint16_t> letters(256);
+  for (std::size_t byte = 0; byte < 40; ++byte)
+    letters[byte] = static_cast<std::uint16_t>(byte + 1);
+  constexpr std::uint32_t alphabet = 41;
+  std::vector<ContextCode::Entry> entries(std::size_t{alphabet} * alphabet);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const auto length = static_cast<std::uint32_t>(i < alphabet ? 6 : 1 + random() % 14);
+    entries[i] = static_cast<std::uint32_t>(random() % (1U << length)) << 4 | length;
+  }
+  for (const std::uint64_t size : {0, 1, 62, 63, 64, 65, 511, 512, 3000}) {
+    for (const unsigned percent_of_ends : {0U, 3U, 100U}) {
+      SCOPED_TRACE(std::to_string(size) + " " + std::to_string(percent_of_ends));
+      std::vector<std::uint8_t> bytes(size);
+      std::vector<std::uint32_t> separators(size / 32 + 1);
+      for (std::size_t i = 0; i < size; ++i) {
+        bytes[i] = static_cast<std::uint8_t>(random() % 40);
+        if (random() % 100 < percent_of_ends) separators[i / 32] |= 1U << (i % 32);
+      }
+      const unsigned number_bits = percent_of_ends == 0 ? 0U : percent_of_ends == 3 ? 12U : 32U;
+      const TextCode code{{bytes.data(), percent_of_ends == 0 ? nullptr : separators.data(), size},
+                          letters.data(),
+                          entries.data(),
+                          alphabet,
+                          number_bits};
+      const HostStream stream = written(code, size, percent_of_ends != 0);
+      std::uint64_t at = CodedText::first_bit;
+      const auto expect_bits = [&](std::uint64_t bits, unsigned length) {
+        for (unsigned bit = length; bit-- > 0; ++at)
+          ASSERT_EQ(stream.words[at / 64] >> (63 - at % 64) & 1U, bits >> bit & 1U);
+      };
+      std::uint64_t number = 0;
+      const CodedText view{stream.words.data(), stream.begins.data(), stream.symbols.data()};
+      for (std::uint64_t i = 0; i <= size; ++i) {
+        ASSERT_EQ(view.begin(i), at) << i;
+        const std::uint32_t symbol = code.symbol(i);
+        const ContextCode::Entry entry = code.entry(code.before(i), symbol);
+        ASSERT_EQ(stream.symbols[i] >> 12, 6);
+        expect_bits(ContextCode::bits(entry), static_cast<unsigned>(ContextCode::length(entry)));
+        if (symbol == 0) expect_bits(number++, number_bits);
+      }
+      for (std::uint64_t i = size + 1; i < stream.symbols.size(); ++i) ASSERT_EQ(view.begin(i), at);
+      for (; at < 64 * stream.words.size(); ++at)
+        ASSERT_EQ(stream.words[at / 64] >> (63 - at % 64) & 1U, 0U);
+    }
+  }
 }
 
 TEST(TokenCode, IsFreeOfPrefixesAndAscends) {
@@ -153,7 +220,7 @@ TEST(TokenCode, IsFreeOfPrefixesAndAscends) {
 
 TEST(TokenCode, OrdersTokensAsTheirBytes) {
   std::mt19937 random(2);
-  std::vector<std::uint32_t> tokens{0, 1, 255, 256, 65535, 65536, 0xffffffffU};
+  std::vector<std::uint32_t> tokens{0, 1, 255, 256, 65535, 65536, 0xffffffffU, 0x00ff'ffffU};
   for (int i = 0; i < 1000; ++i) tokens.push_back(static_cast<std::uint32_t>(random() >> i % 32));
   const auto bytes_of = [](std::uint32_t token) {
     return std::array<std::uint32_t, 4>{token & 255U, token >> 8 & 255U, token >> 16 & 255U,
@@ -164,10 +231,14 @@ TEST(TokenCode, OrdersTokensAsTheirBytes) {
     const std::uint32_t b = tokens[i];
     const auto order = bytes_of(a) <=> bytes_of(b);
     EXPECT_EQ(order, TokenReader::in_order(a) <=> TokenReader::in_order(b));
-    const std::uint32_t highs = (std::max(a, b) >> 16) + 1;
+    const auto high = [](std::uint32_t token) {
+      return token == TokenReader::separator ? 0 : token >> 16;
+    };
+    const std::uint32_t highs = std::max(high(a), high(b)) + 1;
     if (highs > 256) continue;
     EXPECT_EQ(order, TokenReader::compact(a, highs) <=> TokenReader::compact(b, highs));
-    EXPECT_LT(TokenReader::compact(a, highs), highs << 16);
+    EXPECT_LE(std::max(TokenReader::compact(a, highs), TokenReader::compact(b, highs)),
+              highs << 16);
   }
 }
 
@@ -187,7 +258,7 @@ TEST(TokenCode, TheStreamSortsSuffixes) {
     });
     EXPECT_EQ(order, host.suffixes());
     // Behind the end, symbols begin at the end of the stream.
-    const std::uint64_t last = host.symbols_of_blocks.size() - 1;
+    const std::uint64_t last = host.coded.symbols.size() - 1;
     EXPECT_EQ(host.view.begin(ranks.size() + 1), host.view.begin(last));
   }
 }
@@ -209,6 +280,12 @@ TEST(TokenCode, MinimizersOrderSuffixesOfEqualBits) {
         is_minimizer[chosen[i]] = true;
       }
       ASSERT_TRUE(std::is_sorted(chosen.begin(), chosen.end()));
+      for (std::uint64_t i = 0; i + MinimizerChoice::together <= chosen.size(); ++i) {
+        std::uint32_t found[MinimizerChoice::together];
+        if (!choice.distances(i, found)) continue;
+        for (std::uint64_t k = 0; k < MinimizerChoice::together; ++k)
+          ASSERT_EQ(i + k + found[k], chosen[i + k]);
+      }
       std::vector<std::uint32_t> order(reference.size());
       std::iota(order.begin(), order.end(), 0U);
       std::sort(order.begin(), order.end(), [&](std::uint32_t left, std::uint32_t right) {
