@@ -352,13 +352,18 @@ std::function<void()> start_of_devices(Job& job, const SuffixArrayCommand& comma
 void run_suffix_array(Job& job, const SuffixArrayCommand& command) {
   if (command.dry_run && job_ranks() == nullptr) return show_plan(job, command);
   if (job_ranks() != nullptr) return run_suffix_array_on_ranks(*job_ranks(), job, command);
+  if (command.input_format == "tokens") {
+    choose_backend(job, command);
+    return write_token_positions(job, command);
+  }
   if (command.format != "positions") {
     choose_backend(job, command);
     return write_index_tables(job, command);
   }
   if (command.tokens != "u8")
     throw Error(ErrorKind::usage, fmt::format("found --tokens {} with --format positions, expected "
-                                              "it with --format table or infini-gram",
+                                              "it with --input tokens, --format table or "
+                                              "--format infini-gram",
                                               command.tokens));
   int streams = 0;
   for (const std::string* path : command.outputs()) {
@@ -426,8 +431,9 @@ Command add_suffix_array_command(CLI::App& program) {
           "What INPUT is: fasta (or FASTQ); text: files of any bytes, which are kept, each "
           "one document; jsonl: one document on each line. Of these, there may be several "
           "files, and @LIST stands for the files that are named in LIST, one on each line. "
-          "Documents are records")
-      ->check(CLI::IsMember({"fasta", "text", "jsonl"}))
+          "Documents are records. tokens: one file of integers, as --tokens says; positions are "
+          "numbers of tokens, in the order of their values")
+      ->check(CLI::IsMember({"fasta", "text", "jsonl", "tokens"}))
       ->capture_default_str();
   parser
       ->add_option("--field", command->field, "JSONL: the field of the object that is the document")
@@ -443,9 +449,10 @@ Command add_suffix_array_command(CLI::App& program) {
       ->check(CLI::IsMember({"positions", "table", "infini-gram"}))
       ->capture_default_str();
   parser
-      ->add_option("--tokens", command->tokens,
-                   "With --format table or infini-gram: what text files hold, little-endian: u8 "
-                   "(bytes), u16 or u32")
+      ->add_option(
+          "--tokens", command->tokens,
+          "What files hold, little-endian: u16 or u32 with --input tokens; u8 (bytes), u16 "
+          "or u32 with --format table or infini-gram")
       ->check(CLI::IsMember({"u8", "u16", "u32"}))
       ->capture_default_str();
   parser->add_option("--lcp", command->lcp,

@@ -63,6 +63,11 @@ struct SuffixArrayCommand {
 /// \throws Error (usage) an option that these formats do not have
 void write_index_tables(Job& job, const SuffixArrayCommand& command);
 
+/// `sortie suffix-array --input tokens`: positions are numbers of tokens, in the order of the tokens'
+/// values.
+/// \throws Error (usage) an option that tokens do not have
+void write_token_positions(Job& job, const SuffixArrayCommand& command);
+
 /// `sortie suffix-array` on the ranks of a job: the same files, written by all ranks. Rank 0 reads
 /// the input.
 /// \throws Error (usage) an option that ranks do not have

@@ -67,7 +67,11 @@ constexpr std::array formats = {
     ArrayFormat{"sortie document array", "entries", "entry",
                 "the number, from 0, of the record that the suffix starts in; a separator belongs "
                 "to the record before it",
-                true}};
+                true},
+    ArrayFormat{"sortie suffix array of tokens", "positions", "order",
+                "suffixes by the values of their tokens up to the end of the file, a suffix before "
+                "its extensions; positions are numbers of tokens from 0",
+                false}};
 
 /// In the order of InputFormat.
 constexpr std::array<std::string_view, 3> input_formats = {"fasta", "text", "jsonl"};
@@ -102,6 +106,7 @@ std::string described_array(ArrayKind kind, std::uint64_t count, int width_bytes
       {"text_checksum", source.text_checksum}};
   if (source.policy.is_text())
     description["input_format"] = input_formats.at(static_cast<std::size_t>(source.policy.input));
+  if (source.token_bits != 0) description["token_bits"] = source.token_bits;
   if (source.policy.input == InputFormat::jsonl) description["field"] = source.policy.field;
   if (source.max_context != 0) description["max_context"] = source.max_context;
   description[format.count] = count;

@@ -82,10 +82,11 @@ struct SuffixArraySource {
   std::uint64_t max_context = 0;  ///< number of letters that determine the order; 0: all
   const IndexedText* text = nullptr;
   std::string text_checksum;  ///< checksum_of() the symbols
+  int token_bits = 0;         ///< of token_suffixes
 };
 
 /// The suffix array and the arrays derived from it.
-enum class ArrayKind { suffixes, lcp, inverse, burrows_wheeler, documents };
+enum class ArrayKind { suffixes, lcp, inverse, burrows_wheeler, documents, token_suffixes };
 
 /// Bytes per position in the suffix array file of a text with `symbols` symbols: 4 if sufficient,
 /// else 8. Files with 5 bytes per position are written on request only.

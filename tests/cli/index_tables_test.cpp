@@ -175,8 +175,8 @@ TEST_F(IndexTables, WhatTheseFormatsDoNotHave) {
   refused({"--input", "text", "--format", "table"}, 2,
           "found no -o FILE with --format table, expected one");
   refused({"--input", "text", "--tokens", "u16", "-o", path("x")}, 2,
-          "found --tokens u16 with --format positions, expected it with --format table or "
-          "infini-gram");
+          "found --tokens u16 with --format positions, expected it with --input tokens, --format "
+          "table or --format infini-gram");
   EXPECT_THAT(names(), ElementsAre("a"));
 }
 
