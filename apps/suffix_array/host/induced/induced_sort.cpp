@@ -39,6 +39,7 @@
 #include "apps/suffix_array/host/induced/induction.hpp"
 #include "apps/suffix_array/host/induced/name_doubling.hpp"
 #include "apps/suffix_array/host/induced/substring_names.hpp"
+#include "apps/suffix_array/host/minimizers/minimizer_sort.hpp"
 #include "apps/suffix_array/host/text/coded_text.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
@@ -161,6 +162,12 @@ std::uint64_t bytes_needed(const TextView& text) {
 std::vector<std::uint32_t> induced(const Context& context, const TextView& text) {
   const std::uint64_t size = text.size();
   start_host_runtime(context.threads);
+  if (text.separators.empty() && (host_threads() >= doubling_threads || getenv("MINI")) && !getenv("NOMINI")) {
+    std::vector<std::uint32_t> suffixes;
+    resize_for_overwrite(suffixes, static_cast<std::int64_t>(size));
+    sort_by_minimizers(context, text.symbols, suffixes);
+    return suffixes;
+  }
   report_progress(context, "names", 0, size);
   PhaseTimer names(context, "names");
   const std::vector<std::uint8_t> symbols = renumbered(text);
@@ -207,7 +214,7 @@ void sort_names(const HostContext& context, std::span<const std::uint32_t> names
   }
   if (distinct > least_distinct * static_cast<double>(names.size()) ||
       host_threads() >= doubling_threads) {
-    sort_by_doubling(context, names, order, scratch);
+    sort_by_doubling(context, names, distinct, order, scratch);
     return;
   }
   const SymbolString<std::uint32_t> string{names, distinct};
