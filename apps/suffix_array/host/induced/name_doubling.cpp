@@ -36,38 +36,18 @@ struct Group {
   std::uint32_t end = 0;
 };
 
-/// Groups of some thousand suffixes, which a thread sorts at a time, or one group that all threads sort.
+/// Groups of some thousand suffixes, which a thread sorts at a time, or one large group, which all threads
+/// sort.
 struct GroupTask {
-  std::size_t begin = 0;     ///< the first group
-  std::size_t end = 0;       ///< behind the last one
-  std::uint64_t before = 0;  ///< members of all groups before
+  std::vector<Group> groups;
   std::uint64_t members = 0;
-};
+  std::uint64_t before = 0;  ///< members of all tasks before
 
-std::uint64_t members_of(const std::vector<Group>& groups) {
-  std::uint64_t members = 0;
-  for (const Group& group : groups) members += group.end - group.begin;
-  return members;
-}
-
-std::vector<GroupTask> tasks_of(const std::vector<Group>& groups, std::uint64_t large) {
-  constexpr std::uint64_t most_members = 4096;
-  std::vector<GroupTask> tasks;
-  std::uint64_t members = 0;
-  for (std::size_t begin = 0; begin < groups.size();) {
-    GroupTask task{begin, begin, members, 0};
-    while (task.end < groups.size() && task.members < most_members) {
-      const std::uint64_t size = groups[task.end].end - groups[task.end].begin;
-      if (size >= large && task.members > 0) break;
-      task.members += size;
-      ++task.end;
-    }
-    members += task.members;
-    begin = task.end;
-    tasks.push_back(task);
+  void add(Group group) {
+    groups.push_back(group);
+    members += group.end - group.begin;
   }
-  return tasks;
-}
+};
 
 /// Sorts words by their high halves. Most groups have a few.
 void sort_members(std::span<std::uint64_t> words) {
@@ -108,19 +88,18 @@ class NameDoubling {
   /// \param agreed  names in a word, which are the keys of all suffixes by position
   /// \param names   empty if words are names
   void run(std::uint64_t agreed, std::span<const std::uint32_t> names) {
-    for_each_index(0, order_.size(),
-                   [to = order_.data()](std::uint64_t i) { to[i] = static_cast<std::uint32_t>(i); });
+    for_each_index(0, order_.size(), [to = order_.data()](std::uint64_t i) {
+      to[i] = static_cast<std::uint32_t>(i);
+    });
     sortie::sort(context_, words_, order_);
     first_groups();
     // The values of minimizers are those of single names, so before ranks are those of several.
-    const bool may_minimize = members_of(groups_) >= least_minimized;
-    std::vector<std::uint32_t> kept;
+    const bool may_minimize = left_ >= least_minimized;
     Minimizers minimizers;
     if (may_minimize) minimizers = names.empty() ? minimizers_of(ranks_) : minimizers_of(names);
-    for (; !groups_.empty(); agreed *= 2) {
-      const std::uint64_t left = members_of(groups_);
-      if (agreed >= agreed_names && may_minimize && left >= least_minimized &&
-          left > minimizers.positions.size()) {
+    for (; left_ > 0; agreed *= 2) {
+      if (agreed >= agreed_names && may_minimize && left_ >= least_minimized &&
+          left_ > minimizers.positions.size()) {
         sort_by_minimizers(minimizers);
         return;
       }
@@ -134,15 +113,16 @@ class NameDoubling {
  private:
   /// Ranks and groups of an order by words.
   void first_groups() {
-    const EqualShares shares = thread_shares(order_.size());
-    std::vector<std::vector<Group>> found(shares.count);
-    for_each_share(shares, [&](std::uint64_t share, std::uint64_t begin, std::uint64_t end) {
-      // The share has the groups that begin in it.
+    constexpr std::uint64_t range = 1 << 14;
+    std::vector<std::vector<GroupTask>> found(order_.size() / range + 1);
+    for_each_range(order_.size(), range, [&](std::uint64_t begin, std::uint64_t end) {
+      std::vector<GroupTask>& tasks = found[begin / range];
+      // The range has the groups that begin in it.
       while (begin < end && begin > 0 && words_[begin - 1] == words_[begin]) ++begin;
       while (begin < end) {
         std::uint64_t next = begin + 1;
         while (next < order_.size() && words_[next] == words_[begin]) ++next;
-        add_group(begin, next, found[share]);
+        add_group(begin, next, tasks);
         begin = next;
       }
     });
@@ -153,43 +133,55 @@ class NameDoubling {
   /// all others
   template <class KeyAt>
   void round(const KeyAt& key_at) {
-    const std::uint64_t large =
-        worker_threads() > 1
-            ? std::max<std::uint64_t>(members_of(groups_) / (4 * worker_threads()), 1 << 16)
-            : order_.size() + 1;
-    const std::vector<GroupTask> tasks = tasks_of(groups_, large);
-    for_each_task(tasks.size(), [&](std::uint64_t task) {
-      if (tasks[task].members < large) sort_groups(tasks[task], key_at);
+    const auto is_large = [this](const GroupTask& task) { return task.members >= large_group(); };
+    for_each_task(tasks_.size(), [&](std::uint64_t task) {
+      if (!is_large(tasks_[task])) sort_groups(tasks_[task], key_at);
     });
-    for (const GroupTask& task : tasks)
-      if (task.members >= large) sort_large(task, key_at);
+    for (const GroupTask& task : tasks_)
+      if (is_large(task)) sort_large(task, key_at);
     // All have read the ranks.
-    std::vector<std::vector<Group>> found(tasks.size());
-    for_each_task(tasks.size(), [&](std::uint64_t task) {
-      if (tasks[task].members < large) divide_groups(tasks[task], found[task]);
+    std::vector<std::vector<GroupTask>> found(tasks_.size());
+    for_each_task(tasks_.size(), [&](std::uint64_t task) {
+      if (!is_large(tasks_[task])) divide_groups(tasks_[task], found[task]);
     });
-    for (std::size_t task = 0; task < tasks.size(); ++task)
-      if (tasks[task].members >= large) found[task] = divide_large(tasks[task]);
+    for (std::size_t task = 0; task < tasks_.size(); ++task)
+      if (is_large(tasks_[task])) found[task] = divide_large(tasks_[task]);
     join(found);
   }
 
-  /// Ranks are above 0, which is the rank of the end.
-  void add_group(std::uint64_t begin, std::uint64_t end, std::vector<Group>& groups) {
-    for (std::uint64_t i = begin; i < end; ++i)
-      ranks_[order_[i]] = static_cast<std::uint32_t>(begin + 1);
-    if (end - begin > 1)
-      groups.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)});
+  /// Members from which a group is one that all threads sort.
+  [[nodiscard]] std::uint64_t large_group() const {
+    if (worker_threads() == 1) return order_.size() + 1;
+    return std::max<std::uint64_t>(order_.size() / (8 * worker_threads()), 1 << 15);
   }
 
-  void join(const std::vector<std::vector<Group>>& found) {
-    std::vector<std::uint64_t> sizes(found.size());
-    for (std::size_t part = 0; part < found.size(); ++part) sizes[part] = found[part].size();
-    const std::vector<std::uint64_t> begins = begins_of(sizes);
-    groups_.resize(begins.back());
-    for_each_range(found.size(), 64, [&](std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t part = begin; part < end; ++part)
-        std::copy(found[part].begin(), found[part].end(), groups_.begin() + begins[part]);
-    });
+  /// Ranks are above 0, which is the rank of the end.
+  void add_group(std::uint64_t begin, std::uint64_t end, std::vector<GroupTask>& tasks) {
+    constexpr std::uint64_t most_members = 4096;
+    for (std::uint64_t i = begin; i < end; ++i)
+      ranks_[order_[i]] = static_cast<std::uint32_t>(begin + 1);
+    const std::uint64_t members = end - begin;
+    if (members == 1) return;
+    if (tasks.empty() || tasks.back().members >= most_members || members >= large_group())
+      tasks.emplace_back();
+    tasks.back().add({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)});
+  }
+
+  /// The tasks of the next round; small ones are joined.
+  void join(std::vector<std::vector<GroupTask>>& found) {
+    constexpr std::uint64_t least_members = 1024;
+    tasks_.clear();
+    left_ = 0;
+    for (std::vector<GroupTask>& part : found)
+      for (GroupTask& task : part) {
+        left_ += task.members;
+        if (!tasks_.empty() && tasks_.back().members + task.members < least_members) {
+          for (const Group& group : task.groups) tasks_.back().add(group);
+        } else {
+          task.before = left_ - task.members;
+          tasks_.push_back(std::move(task));
+        }
+      }
   }
 
   template <class KeyAt>
@@ -201,14 +193,12 @@ class NameDoubling {
   /// The words of a task: the key of the suffix above the position.
   template <class KeyAt>
   void sort_groups(const GroupTask& task, const KeyAt& key_at) {
-    for (std::size_t g = task.begin; g < task.end; ++g)
-      for (std::uint64_t i = groups_[g].begin; i < groups_[g].end; ++i)
-        __builtin_prefetch(key_at(order_[i]));
+    for (const Group& group : task.groups)
+      for (std::uint64_t i = group.begin; i < group.end; ++i) __builtin_prefetch(key_at(order_[i]));
     std::uint64_t* words = words_.data() + task.before;
-    for (std::size_t g = task.begin; g < task.end; ++g) {
-      const std::uint64_t members = groups_[g].end - groups_[g].begin;
-      for (std::uint64_t i = 0; i < members; ++i)
-        words[i] = word(order_[groups_[g].begin + i], key_at);
+    for (const Group& group : task.groups) {
+      const std::uint64_t members = group.end - group.begin;
+      for (std::uint64_t i = 0; i < members; ++i) words[i] = word(order_[group.begin + i], key_at);
       sort_members({words, members});
       words += members;
     }
@@ -217,7 +207,7 @@ class NameDoubling {
   /// The same for one group on all threads.
   template <class KeyAt>
   void sort_large(const GroupTask& task, const KeyAt& key_at) {
-    const std::uint32_t first = groups_[task.begin].begin;
+    const std::uint64_t first = task.groups.front().begin;
     const std::span<std::uint64_t> words = words_.subspan(task.before, task.members);
     for_each_share(thread_shares(task.members),
                    [&](std::uint64_t, std::uint64_t begin, std::uint64_t end) {
@@ -230,31 +220,31 @@ class NameDoubling {
     sortie::sort(context_, words);
   }
 
-  void divide_groups(const GroupTask& task, std::vector<Group>& found) {
+  void divide_groups(const GroupTask& task, std::vector<GroupTask>& found) {
     const std::uint64_t* words = words_.data() + task.before;
-    for (std::size_t g = task.begin; g < task.end; ++g) {
-      const std::uint64_t first = groups_[g].begin;
-      const std::uint64_t members = groups_[g].end - first;
-      divide({words, members}, first, 0, members, found);
+    for (const Group& group : task.groups) {
+      const std::uint64_t members = group.end - group.begin;
+      divide({words, members}, group.begin, 0, members, found);
       words += members;
     }
   }
 
-  std::vector<Group> divide_large(const GroupTask& task) {
-    const std::uint64_t first = groups_[task.begin].begin;
+  std::vector<GroupTask> divide_large(const GroupTask& task) {
     const EqualShares shares = thread_shares(task.members);
-    std::vector<std::vector<Group>> found(shares.count);
+    std::vector<std::vector<GroupTask>> found(shares.count);
     for_each_share(shares, [&](std::uint64_t share, std::uint64_t begin, std::uint64_t end) {
-      divide(words_.subspan(task.before, task.members), first, begin, end, found[share]);
+      divide(words_.subspan(task.before, task.members), task.groups.front().begin, begin, end,
+             found[share]);
     });
-    std::vector<Group> all;
-    for (const auto& part : found) all.insert(all.end(), part.begin(), part.end());
+    std::vector<GroupTask> all;
+    for (auto& part : found)
+      all.insert(all.end(), std::move_iterator(part.begin()), std::move_iterator(part.end()));
     return all;
   }
 
   /// Writes the order of a group, and divides it, from its words: the parts that begin in [begin, end).
   void divide(std::span<const std::uint64_t> words, std::uint64_t first, std::uint64_t begin,
-              std::uint64_t end, std::vector<Group>& found) {
+              std::uint64_t end, std::vector<GroupTask>& found) {
     while (begin < end && begin > 0 && words[begin - 1] >> 32 == words[begin] >> 32) ++begin;
     while (begin < end) {
       std::uint64_t next = begin + 1;
@@ -306,9 +296,8 @@ class NameDoubling {
         names[i] = ranks_[from[i]];
       });
       sort_by_doubling(context_, names, order_.size() + 1, order, scratch_);
-      for_each_index(0, count, [=](std::uint64_t i) {
-        names[order[i]] = static_cast<std::uint32_t>(i + 1);
-      });
+      for_each_index(0, count,
+                     [=](std::uint64_t i) { names[order[i]] = static_cast<std::uint32_t>(i + 1); });
       for_each_index(0, count, [=, first = minimizers.first](std::uint64_t i) {
         std::fill(keys.begin() + first[i], keys.begin() + first[i + 1], names[i]);
       });
@@ -321,7 +310,8 @@ class NameDoubling {
   std::span<std::uint64_t> words_;
   ScratchStack& scratch_;
   std::span<std::uint32_t> ranks_;  ///< of each suffix, the first entry of its group, from 1 on
-  std::vector<Group> groups_;
+  std::vector<GroupTask> tasks_;
+  std::uint64_t left_ = 0;  ///< members of all tasks
 };
 
 }  // namespace

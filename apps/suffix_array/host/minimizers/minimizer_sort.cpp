@@ -1,5 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Suffix arrays on many host threads, by minimizers.
+//
+// 1. minimizers  A position is a minimizer if its value, a hash of two bytes, is the least of six positions in a
+//                row: 0.29 of all in texts. The six positions from a suffix on give its minimizer; they depend
+//                on seven bytes.
+// 2. doubling    A minimizer is named by eight bytes. These determine the distance to the next minimizer, so
+//                the suffixes of the string of names have the order of the suffixes of the text that begin at
+//                minimizers. They are sorted by doubling (name_doubling.hpp).
+// 3. divide      All suffixes, by the order of their minimizers, are moved to buckets by their first bytes.
+// 4. buckets     Each bucket is sorted by the first eight bytes of the suffixes, stable. Suffixes that agree in
+//                these have their minimizers at the same distance, so they are in order already.
+//
+// Zeros follow the text. So a suffix may agree with one that has zeros before the end of the text; it is less,
+// as the end of the string of names is less than all names. A minimizer may be behind the end of the text.
+//
+// Memory, for n symbols of which m are minimizers, text excluded:
+//
+// | array                      | bytes                             | lifetime |
+// |----------------------------|-----------------------------------|----------|
+// | suffixes                   | 4 n                               | all      |
+// | keys of the suffixes       | 8 n                               | all      |
+// | order, first suffixes      | 8 m                               | 1 to 3   |
+// | names                      | 8 m, in the keys                  | 1, 2     |
+// | ranks, strings of further  | in what is left of the keys, and  | 2        |
+// | minimizers                 | in the suffixes                   |          |
+// | scratch of the threads     | 12 for each suffix of the largest | 4        |
+// |                            | bucket that one thread sorts      |          |
+
 #include "apps/suffix_array/host/minimizers/minimizer_sort.hpp"
 
 #include <algorithm>
@@ -46,9 +74,8 @@ class PaddedText {
   /// A pseudo-random number of the two bytes from a position on. Those of equal bytes are greatest, so that
   /// in a short run its begin is no minimizer.
   [[nodiscard]] std::uint32_t value(std::uint64_t position) const {
-    const std::uint8_t* const at = position + 2 <= size()
-                                       ? text_.data() + position
-                                       : tail_.data() + (position - tail_begin_);
+    const std::uint8_t* const at =
+        position + 2 <= size() ? text_.data() + position : tail_.data() + (position - tail_begin_);
     const std::uint32_t pair = at[0] | std::uint32_t{at[1]} << 8;
     if (at[0] == at[1]) return 0xffffffff;
     const std::uint32_t product = pair * 0x9e3779b1;
@@ -107,50 +134,61 @@ class MinimizerSort {
       : context_(context), text_(text), suffixes_(suffixes) {}
 
   void run() {
-    PhaseTimer timer(context_, "minimizers");
-    const EqualShares shares = thread_shares(text_.size());
-    const auto value = [this](std::uint64_t position) { return text_.value(position); };
-    std::vector<std::uint64_t> counts(shares.count);
-    for_each_share(shares, [&](std::uint64_t share, std::uint64_t begin, std::uint64_t end) {
-      std::uint64_t count = 0;
-      for_each_minimizer(begin, end, window, value, [&](std::uint64_t, std::uint64_t) { ++count; });
-      counts[share] = count;
-    });
-    const std::vector<std::uint64_t> places = begins_of(counts);
-    const std::uint64_t count = places.back();
-    const auto order_memory = allocate_array<std::uint32_t>(count);
-    const auto first_memory = allocate_array<std::uint32_t>(count + 1);
-    first_ = {first_memory.get(), count + 1};
-    first_[count] = static_cast<std::uint32_t>(text_.size());
-    order_ = {order_memory.get(), count};
     const auto key_memory = allocate_array<std::uint64_t>(text_.size());
     keys_ = {key_memory.get(), text_.size()};
-    const std::span<std::uint64_t> names = keys_.first(count);
-    for_each_share(shares, [&](std::uint64_t share, std::uint64_t begin, std::uint64_t end) {
-      std::uint64_t to = places[share];
-      for_each_minimizer(begin, end, window, value,
-                         [&](std::uint64_t suffix, std::uint64_t minimizer) {
-                           first_[to] = static_cast<std::uint32_t>(suffix);
-                           names[to] = text_.key(minimizer);
-                           ++to;
-                         });
-    });
-    timer.stop();
+    PhaseTimer finding(context_, "minimizers");
+    find_minimizers();
+    finding.stop();
     PhaseTimer doubling(context_, "doubling");
     {
-      ScratchStack scratch({std::as_writable_bytes(keys_.subspan(count)),
-                            std::as_writable_bytes(suffixes_)});
-      sort_by_doubling_of_keys(context_, names, order_, scratch);
+      const std::uint64_t count = order_.size();
+      ScratchStack scratch(
+          {std::as_writable_bytes(keys_.subspan(count)), std::as_writable_bytes(suffixes_)});
+      sort_by_doubling_of_keys(context_, keys_.first(count), order_, scratch);
     }
     doubling.stop();
     PhaseTimer division(context_, "divide");
     divide();
     division.stop();
-    PhaseTimer sorting(context_, "sort buckets");
+    const PhaseTimer sorting(context_, "buckets");
     sort_buckets();
   }
 
  private:
+  /// Finds the minimizers, and writes their names to the keys. Each share first writes what it finds where
+  /// its suffixes and their keys will be, since it is not known how many are before.
+  void find_minimizers() {
+    const EqualShares shares = thread_shares(text_.size());
+    const std::span<std::byte> distances = std::as_writable_bytes(keys_).last(
+        text_.size());  // behind the names, of which less than 7/8 n
+    std::vector<std::uint64_t> counts(shares.count);
+    const auto value = [this](std::uint64_t position) { return text_.value(position); };
+    for_each_share(shares, [&](std::uint64_t share, std::uint64_t begin, std::uint64_t end) {
+      std::uint64_t to = begin;
+      for_each_minimizer(begin, end, window, value,
+                         [&](std::uint64_t suffix, std::uint64_t minimizer) {
+                           suffixes_[to] = static_cast<std::uint32_t>(suffix);
+                           distances[to++] = static_cast<std::byte>(minimizer - suffix);
+                         });
+      counts[share] = to - begin;
+    });
+    const std::vector<std::uint64_t> places = begins_of(counts);
+    const std::uint64_t count = places.back();
+    order_memory_ = allocate_array<std::uint32_t>(count);
+    order_ = {order_memory_.get(), count};
+    first_memory_ = allocate_array<std::uint32_t>(count + 1);
+    first_ = {first_memory_.get(), count + 1};
+    first_[count] = static_cast<std::uint32_t>(text_.size());
+    for_each_share(shares, [&](std::uint64_t share, std::uint64_t begin, std::uint64_t) {
+      for (std::uint64_t i = 0; i < counts[share]; ++i) {
+        const std::uint32_t suffix = suffixes_[begin + i];
+        first_[places[share] + i] = suffix;
+        keys_[places[share] + i] =
+            text_.key(suffix + std::to_integer<std::uint64_t>(distances[begin + i]));
+      }
+    });
+  }
+
   /// Calls visit(suffix) for the suffixes of minimizers [begin, end) of the order.
   template <class Visit>
   void for_each_suffix(std::uint64_t begin, std::uint64_t end, const Visit& visit) const {
@@ -201,7 +239,8 @@ class MinimizerSort {
     std::iota(by_size.begin(), by_size.end(), 0);
     std::ranges::sort(by_size, [&](std::uint32_t a, std::uint32_t b) { return size(a) > size(b); });
     // Those that one thread would take long for, on all threads.
-    const std::uint64_t most = std::max<std::uint64_t>(text_.size() / (4 * worker_threads()), 1 << 16);
+    const std::uint64_t most =
+        std::max<std::uint64_t>(text_.size() / (4 * worker_threads()), 1 << 16);
     std::uint64_t large = 0;
     for (; worker_threads() > 1 && large < count && size(by_size[large]) > most; ++large) {
       Context sorting;
@@ -230,6 +269,8 @@ class MinimizerSort {
   PaddedText text_;
   std::span<std::uint32_t> suffixes_;
   std::span<std::uint64_t> keys_;
+  HostArray<std::uint32_t> order_memory_;
+  HostArray<std::uint32_t> first_memory_;
   std::span<std::uint32_t> order_;  ///< minimizers in the order of their suffixes
   std::span<std::uint32_t> first_;  ///< the first suffix of each minimizer
   std::vector<std::uint64_t> bucket_begins_;
