@@ -24,9 +24,9 @@
 namespace sortie::suffix_array::host {
 namespace {
 
-/// Names that suffixes agree in before minimizers are sorted, and the window of these.
+/// Names that suffixes agree in before minimizers are sorted, and their window.
 constexpr std::uint64_t agreed_names = 8;
-constexpr std::uint64_t window = agreed_names - 1;
+constexpr std::uint64_t name_window = agreed_names - 1;
 /// Below this, a few rounds more take less time.
 constexpr std::uint64_t least_minimized = 1 << 16;
 
@@ -266,7 +266,8 @@ class NameDoubling {
     std::vector<std::uint64_t> counts(shares.count);
     for_each_share(shares, [&](std::uint64_t share, std::uint64_t begin, std::uint64_t end) {
       std::uint64_t count = 0;
-      for_each_minimizer(begin, end, window, value, [&](std::uint64_t, std::uint64_t) { ++count; });
+      for_each_minimizer(begin, end, name_window, value,
+                         [&](std::uint64_t, std::uint64_t) { ++count; });
       counts[share] = count;
     });
     const std::vector<std::uint64_t> places = begins_of(counts);
@@ -274,7 +275,7 @@ class NameDoubling {
                            scratch_.take<std::uint32_t>(places.back() + 1)};
     for_each_share(shares, [&](std::uint64_t share, std::uint64_t begin, std::uint64_t end) {
       std::uint64_t to = places[share];
-      for_each_minimizer(begin, end, window, value,
+      for_each_minimizer(begin, end, name_window, value,
                          [&](std::uint64_t suffix, std::uint64_t minimizer) {
                            found.first[to] = static_cast<std::uint32_t>(suffix);
                            found.positions[to++] = static_cast<std::uint32_t>(minimizer);

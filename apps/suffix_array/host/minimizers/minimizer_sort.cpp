@@ -51,9 +51,9 @@
 namespace sortie::suffix_array::host {
 namespace {
 
-constexpr std::uint64_t key_bytes = 8;
-/// Values of positions depend on two bytes. The minimizer after one at c depends on [c, c + key_bytes).
-constexpr std::uint64_t window = key_bytes - 2;
+constexpr std::uint64_t bytes_in_key = 8;
+/// Values of positions depend on two bytes. The minimizer after one at c depends on [c, c + bytes_in_key).
+constexpr std::uint64_t byte_window = bytes_in_key - 2;
 
 /// A text that zeros follow.
 class PaddedText {
@@ -84,11 +84,11 @@ class PaddedText {
   void prefetch(std::uint64_t position) const { __builtin_prefetch(text_.data() + position); }
 
  private:
-  static constexpr std::uint64_t tail_bytes = 2 * key_bytes;
+  static constexpr std::uint64_t tail_bytes = 2 * bytes_in_key;
 
   [[nodiscard]] std::uint64_t load(std::uint64_t position) const {
     std::uint64_t word;
-    const std::uint8_t* const at = position + key_bytes <= size()
+    const std::uint8_t* const at = position + bytes_in_key <= size()
                                        ? text_.data() + position
                                        : tail_.data() + (position - tail_begin_);
     std::memcpy(&word, at, sizeof(word));
@@ -97,7 +97,7 @@ class PaddedText {
 
   std::span<const std::uint8_t> text_;
   std::uint64_t tail_begin_;
-  std::array<std::uint8_t, 4 * key_bytes> tail_{};
+  std::array<std::uint8_t, 4 * bytes_in_key> tail_{};
 };
 
 /// Buckets of suffixes by their first two bytes: some neighbouring pairs of bytes each.
@@ -165,7 +165,7 @@ class MinimizerSort {
     const auto value = [this](std::uint64_t position) { return text_.value(position); };
     for_each_share(shares, [&](std::uint64_t share, std::uint64_t begin, std::uint64_t end) {
       std::uint64_t to = begin;
-      for_each_minimizer(begin, end, window, value,
+      for_each_minimizer(begin, end, byte_window, value,
                          [&](std::uint64_t suffix, std::uint64_t minimizer) {
                            suffixes_[to] = static_cast<std::uint32_t>(suffix);
                            distances[to++] = static_cast<std::byte>(minimizer - suffix);
