@@ -15,6 +15,7 @@
 #include "apps/suffix_array/host/induced/induction.hpp"
 #include "apps/suffix_array/host/induced/name_doubling.hpp"
 #include "apps/suffix_array/host/induced/substring_names.hpp"
+#include "apps/suffix_array/host/minimizers/minimizer_sort.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "primitives/host/parallel.hpp"
@@ -244,22 +245,16 @@ TEST_F(HostInduced, GivesEqualSubstringsOneName) {
   }
 }
 
-TEST_F(HostInduced, DoublingSortsSuffixesOfNames) {
-  for (const unsigned alphabet : {1U, 2U, 50U, 4000U}) {
-    for (const std::size_t size : {1, 2, 1000, 3000}) {
-      auto names = random_symbols<std::uint32_t>(size, alphabet, 3, alphabet + size);
-      names.resize(size);
-      std::vector<std::uint32_t> order(size);
-      host::sort_by_doubling(context(), names, order, scratch_);
-      std::vector<std::uint32_t> expected(size);
-      std::iota(expected.begin(), expected.end(), 0U);
-      std::sort(expected.begin(), expected.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return std::lexicographical_compare(names.begin() + a, names.end(), names.begin() + b,
-                                            names.end());
-      });
-      EXPECT_EQ(order, expected) << alphabet << ", " << size;
-    }
-  }
+/// The order of the suffixes of a string whose end is less than all symbols.
+template <class Symbol>
+std::vector<std::uint32_t> plain_order(const std::vector<Symbol>& symbols) {
+  std::vector<std::uint32_t> order(symbols.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::lexicographical_compare(symbols.begin() + a, symbols.end(), symbols.begin() + b,
+                                        symbols.end());
+  });
+  return order;
 }
 
 /// Letters of which a few hundred thousand begin with the same one, so that threads share its bucket.
@@ -267,6 +262,71 @@ std::string large_text(unsigned letters) {
   const std::string part = test::random_letters(200000, letters, 'A', letters);
   return part + std::string(1000, 'A') + part.substr(77777) +
          test::random_letters(300000, letters, 'A', 5) + test::fibonacci(50000);
+}
+
+TEST_F(HostInduced, DoublingSortsSuffixesOfNames) {
+  for (const unsigned alphabet : {1U, 2U, 50U, 4000U}) {
+    for (const std::size_t size : {1, 2, 1000, 3000}) {
+      auto names = random_symbols<std::uint32_t>(size, alphabet, 3, alphabet + size);
+      names.resize(size);
+      std::vector<std::uint32_t> order(size);
+      host::sort_by_doubling(context(), names, alphabet, order, scratch_);
+      EXPECT_EQ(order, plain_order(names)) << alphabet << ", " << size;
+    }
+  }
+}
+
+/// So many names, and such repeats, that further minimizers are sorted, and large groups by all threads.
+TEST_F(HostInduced, DoublingSortsRepeatedNames) {
+  for (const unsigned alphabet : {5U, 70000U}) {
+    std::vector<std::uint32_t> names = random_symbols<std::uint32_t>(3000, alphabet, 2, alphabet);
+    names.resize(3000);
+    const auto part = names;
+    while (names.size() < 200000) {
+      names.insert(names.end(), part.begin(), part.end());
+      names.push_back(static_cast<std::uint32_t>(names.size() % alphabet));
+    }
+    std::vector<std::uint32_t> order(names.size());
+    host::sort_by_doubling(context(), names, alphabet, order, scratch_);
+    std::vector<std::uint32_t> ranks(names.size() + 1);  // 0 is that of the end
+    for (std::uint32_t i = 0; i < order.size(); ++i) ranks[order[i]] = i + 1;
+    EXPECT_EQ(std::ranges::count(ranks, 0U), 1);
+    const auto name_and_rest = [&](std::uint32_t at) {
+      return std::pair(names[at], ranks[at + 1]);
+    };
+    EXPECT_TRUE(std::ranges::is_sorted(order, {}, name_and_rest)) << alphabet;
+  }
+}
+
+/// Zeros at the end of a text are letters, and less than all others, but greater than the end.
+TEST_F(HostInduced, SortsByMinimizers) {
+  const auto sorted = [](std::span<const std::uint8_t> text) {
+    std::vector<std::uint32_t> suffixes(text.size());
+    host::sort_by_minimizers(context(), text, suffixes);
+    return suffixes;
+  };
+  std::uint64_t seed = 0;
+  for (const std::size_t size : {1, 2, 6, 7, 8, 9, 20, 700}) {
+    for (const unsigned alphabet : {1U, 2U, 3U, 20U, 256U}) {
+      for (const unsigned run : {1U, 5U, 90U}) {
+        auto symbols = random_symbols<std::uint8_t>(size, alphabet, run, ++seed);
+        symbols.resize(size);
+        EXPECT_EQ(sorted(symbols), plain_order(symbols)) << size << ", " << alphabet << ", " << run;
+      }
+    }
+  }
+}
+
+TEST_F(HostInduced, SortsLargeTextsByMinimizers) {
+  std::string zeros = large_text(26) + std::string(70000, '\0');
+  for (std::size_t i = 0; i < zeros.size(); i += 1234) zeros[i] = '\0';
+  for (const std::string& letters : {large_text(2), large_text(26), large_text(190), zeros,
+                                     test::repeated(zeros, 2), test::repeated("AB", 100000)}) {
+    const test::NamedText text = test::single("", letters);
+    std::vector<std::uint32_t> suffixes(letters.size());
+    host::sort_by_minimizers(context(), text.view().symbols, suffixes);
+    EXPECT_NO_THROW(check<std::uint32_t>(context(), text.view(), suffixes));
+  }
 }
 
 TEST_F(HostInduced, SortsLargeTexts) {

@@ -32,31 +32,42 @@ std::uint64_t hash_of_key(DoubleWord key) {
                      hash_of_key(static_cast<std::uint64_t>(key >> 64)));
 }
 
-/// Keys of substrings of bytes: up to seven bytes, then ones, then 255 - length in the lowest byte.
+/// Keys of substrings of bytes: eight bytes, or up to seven, then ones, then 255 - length in the lowest byte.
 /// Of two substrings one of which begins with the other, the longer one has the smaller key.
 class ByteKeys {
  public:
   using Key = std::uint64_t;
   static constexpr int key_bits = 64;
-  static constexpr std::uint32_t longest = 7;
 
   explicit ByteKeys(const SymbolString<std::uint8_t>& string) : string_(string) {}
 
-  [[nodiscard]] Key key(std::uint32_t begin, std::uint32_t length) const {
-    const Key ones = ~Key{0} >> (8 * length);
-    return ((first_bytes(begin) | ones) & ~Key{255}) | (255 - length);
+  /// Not if the eighth symbol can be taken for a length.
+  [[nodiscard]] bool has_key(std::uint32_t begin, std::uint32_t length) const {
+    return length < longest || (length == longest && (first_bytes(begin) & 255) < greatest_eighth);
   }
-  /// That of a longer substring, or of one with a separator, which zeros follow: less than all keys with
+  [[nodiscard]] Key key(std::uint32_t begin, std::uint32_t length) const {
+    const Key first = first_bytes(begin);
+    if (length == longest) return first;
+    return ((first | ~Key{0} >> (8 * length)) & ~Key{255}) | (255 - length);
+  }
+  /// That of a longer substring, or of one with a separator, which zeros follow: not greater than keys with
   /// the same symbols.
   [[nodiscard]] Key key_of_long(std::uint32_t begin, std::uint32_t length) const {
     std::uint32_t count = std::min(length, longest);
     const std::uint8_t* const symbols = string_.symbols.data() + begin;
     if (string_.has_separators)
       count = static_cast<std::uint32_t>(std::find(symbols, symbols + count, 0) - symbols);
-    return count == 0 ? 0 : first_bytes(begin) & ~(~Key{0} >> (8 * count));
+    const Key first = first_bytes(begin);
+    if (count == 0) return 0;
+    if (count < longest) return first & ~(~Key{0} >> (8 * count));
+    return (first & ~Key{255}) | std::min(first & 255, greatest_eighth);
   }
 
  private:
+  static constexpr std::uint32_t longest = 8;
+  /// Stands for all symbols from it on, and is less than the lowest byte of a key of seven.
+  static constexpr Key greatest_eighth = 255 - longest;
+
   [[nodiscard]] Key first_bytes(std::uint32_t begin) const {
     Key word = 0;
     const std::uint32_t left = string_.size() - begin;
@@ -84,6 +95,9 @@ class NameKeys {
           ones_after_[length + 1] << symbol_bits_ | ((Key{1} << symbol_bits_) - 1);
   }
 
+  [[nodiscard]] bool has_key(std::uint32_t, std::uint32_t length) const {
+    return length <= longest;
+  }
   [[nodiscard]] Key key(std::uint32_t begin, std::uint32_t length) const {
     Key key = 0;
     for (std::uint32_t i = 0; i < longest; ++i)
@@ -202,7 +216,7 @@ class SubstringNamer {
         const auto index = static_cast<std::uint32_t>(first + i);
         const std::uint32_t symbols = length(index);
         names_[index] = long_name;
-        if (symbols > keys_.longest || is_unique(index)) continue;
+        if (!keys_.has_key(lms_[index].position, symbols) || is_unique(index)) continue;
         names_[index] = 0;
         keys[i] = keys_.key(lms_[index].position, symbols);
         hashes[i] = hash_of_key(keys[i]);
