@@ -143,8 +143,8 @@ class OccurrenceTable {
       return std::min(task_blocks, blocks - task * task_blocks);
     };
     for_each_task(tasks, [&](std::uint64_t task) {
-      count_codes(letters + task * task_blocks * Blocks::letters,
-                    blocks_of(task) * Blocks::letters, before[task + 1]);
+      count_codes(letters + task * task_blocks * Blocks::letters, blocks_of(task) * Blocks::letters,
+                  before[task + 1]);
     });
     before[0] = before_;
     for (std::uint64_t task = 0; task < tasks; ++task)
@@ -237,8 +237,10 @@ void append_last_block(Table& table, BatchWriter& writer, std::size_t streams) {
 /// Files `.bwt` and `.sa` of bwa.
 class BwaRows : public RowWriter {
  public:
-  BwaRows(const BothStrands& text, IndexOutputs& outputs)
-      : bwt_(outputs.add_required(".bwt")), sa_(outputs.add(".sa")) {
+  BwaRows(const HostContext& context, const BothStrands& text, IndexOutputs& outputs)
+      : bwt_(outputs.add_required(".bwt")),
+        sa_(outputs.add(".sa")),
+        writer_(BatchWriter::usual_least_direct, context) {
     const std::uint64_t head = sizeof(std::uint64_t);
     (void)bwt_.reserve(head);
     (void)sa_.reserve(head);
@@ -294,8 +296,9 @@ class BwaRows : public RowWriter {
 /// Files `.bwt.2bit.64` and `.0123` of bwa-mem2.
 class Bwa2Rows : public RowWriter {
  public:
-  Bwa2Rows(const BothStrands& text, IndexOutputs& outputs)
-      : file_(outputs.add_required(".bwt.2bit.64")) {
+  Bwa2Rows(const HostContext& context, const BothStrands& text, IndexOutputs& outputs)
+      : file_(outputs.add_required(".bwt.2bit.64")),
+        writer_(BatchWriter::usual_least_direct, context) {
     const std::uint64_t rows = text.size + 1;
     file_.write_number(rows);
     file_.write_numbers(std::span<const std::uint64_t>(text.smaller));
@@ -444,9 +447,9 @@ void write_bwa_indexes(const Context& context, const IndexRequest& request, Inde
   preparing.stop();
   IndexFile& pac = outputs.add(".pac");
   std::vector<std::unique_ptr<RowWriter>> writers;
-  if (request.wants("bwa")) writers.push_back(std::make_unique<BwaRows>(text, outputs));
+  if (request.wants("bwa")) writers.push_back(std::make_unique<BwaRows>(context, text, outputs));
   IndexFile* const bytes = request.wants("bwa-mem2") ? &outputs.add(".0123") : nullptr;
-  if (bytes != nullptr) writers.push_back(std::make_unique<Bwa2Rows>(text, outputs));
+  if (bytes != nullptr) writers.push_back(std::make_unique<Bwa2Rows>(context, text, outputs));
   // Beside the suffix array. The kernel admits one writer to a file at a time: a thread of each file
   // suffices.
   BackgroundTask writing_pac([&] { write_pac(text, pac); });

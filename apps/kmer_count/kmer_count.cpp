@@ -352,7 +352,7 @@ class Counting {
 #if defined(SORTIE_HAVE_CUDA)
   [[nodiscard]] bool is_for_device() const {
     return options_.k >= least_device_k && options_.k <= most_device_k && !options_.plan_only &&
-           resolve_backend(context_) == Backend::cuda;
+           (context_.backend == Backend::cuda || resolve_backend(context_) == Backend::cuda);
   }
 
   /// K-mers of all blocks.
@@ -379,6 +379,7 @@ class Counting {
       PinnedBuffer<std::uint64_t> kmers{block_kmers};
       PinnedBuffer<std::uint32_t> counts{block_kmers};
     };
+    if (options_.await_device) options_.await_device();
     CountPlan& plan = figures_.plan;
     plan.kmers = count_occurrences();
     plan.packed_bytes = runs_.resident_bytes() + runs_.spilled_bytes();
