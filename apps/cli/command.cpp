@@ -205,6 +205,11 @@ const Context& Job::context() const {
   return context_;
 }
 
+const Context& Job::starting_context() const {
+  // If the choice is open, a device that does not start changes it.
+  return is_automatic_ ? context() : context_;
+}
+
 HostContext Job::reading_context() const {
   HostContext context = context_;
   context.memory_budget = 0;

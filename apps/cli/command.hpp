@@ -83,6 +83,9 @@ class Job {
   /// The context of the command's work, whose backend is chosen and started: by default CUDA if
   /// there is a device. \throws Error (unavailable, device) the backend cannot run
   [[nodiscard]] const Context& context() const;
+  /// The same, but the device that the command line names may still be starting: for work that reads
+  /// its input itself, and calls context() before it uses the device.
+  [[nodiscard]] const Context& starting_context() const;
   /// The settings of what comes before the work: threads, progress and report.
   [[nodiscard]] HostContext reading_context() const;
   /// Bytes of --max-memory; 0 without it.

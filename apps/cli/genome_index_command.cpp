@@ -75,10 +75,11 @@ void run_genome_index(Job& job, const GenomeIndexCommand& given) {
   if (command.fasta == "-" && command.common.repeat > 1)
     throw Error(ErrorKind::usage,
                 "found standard input with --repeat, expected a file, which can be read again");
+  options.await_device = [&] { static_cast<void>(job.context()); };
   const auto work = command.check ? genomes::check_genome_index : genomes::write_genome_index;
   genomes::GenomeIndexPlan plan;
   const double seconds =
-      job.repeated("index", [&] { plan = work(job.context(), command.fasta, options); });
+      job.repeated("index", [&] { plan = work(job.starting_context(), command.fasta, options); });
   job.report().set("index_seconds", seconds);
   job.report().set("checked", command.check);
   report_plan(job, command, plan);

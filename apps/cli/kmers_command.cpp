@@ -150,6 +150,7 @@ void run_kmers(Job& job, const KmersCommand& given) {
   options.announce = [&](const kmers::CountPlan& plan) {
     if (!command.dry_run) job.say(describe(plan));
   };
+  options.await_device = [&] { static_cast<void>(job.context()); };
   // Written when the table is complete, and renamed after it.
   std::vector<std::unique_ptr<WholeFile>> others;
   const auto add_file = [&](const std::string& path, const auto& make) {
@@ -171,7 +172,7 @@ void run_kmers(Job& job, const KmersCommand& given) {
     figures = operation ? kmers::combine_tables(job.context(), *operation, command.files[0],
                                                 command.files[1], options.counts, options.format,
                                                 command.output, finish)
-                        : kmers::count_kmers(job.context(), command.files, options,
+                        : kmers::count_kmers(job.starting_context(), command.files, options,
                                              command.dry_run ? "" : command.output, finish);
   });
   RunReport& report = job.report();

@@ -33,8 +33,10 @@ class BatchWriter {
   static constexpr std::uint64_t usual_least_direct = std::uint64_t{64} << 20;
 
   /// \param least_direct  bytes of the smallest file that may be written past the page cache
-  explicit BatchWriter(std::uint64_t least_direct = usual_least_direct)
-      : least_direct_(least_direct) {}
+  /// \param context       whose report has the phase "files", in which the caller waits
+  explicit BatchWriter(std::uint64_t least_direct = usual_least_direct,
+                       const HostContext& context = {})
+      : least_direct_(least_direct), context_(context) {}
   BatchWriter(const BatchWriter&) = delete;
   BatchWriter& operator=(const BatchWriter&) = delete;
 
@@ -102,6 +104,7 @@ class BatchWriter {
  private:
   void wait() {
     if (!writing_) return;
+    const PhaseTimer timer(context_, "files");
     BackgroundTask task = std::move(*writing_);
     writing_.reset();
     task.wait();
@@ -115,6 +118,7 @@ class BatchWriter {
   };
 
   std::uint64_t least_direct_;
+  HostContext context_;
   std::vector<PageStream> streams_;
   std::array<Batch, 2> batches_;
   std::uint64_t number_ = 0;

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/genome_index/base_codes.hpp"
 #include "apps/genome_index/batch_writer.hpp"
 #include "apps/genome_index/bwa_letters.hpp"
 #include "apps/genome_index/formats.hpp"
@@ -25,16 +26,6 @@
 namespace sortie::genomes {
 namespace {
 
-using LetterCounts = std::array<std::uint64_t, 4>;
-
-/// In the transform, the place of the suffix at 0, which no letter precedes.
-constexpr std::uint8_t end_code = 4;
-
-void count_letters(const std::uint8_t* codes, std::uint64_t n, LetterCounts& counts) {
-  for (std::uint8_t letter = 0; letter < 4; ++letter)
-    counts[letter] += static_cast<std::uint64_t>(std::count(codes, codes + n, letter));
-}
-
 /// Blocks of a format's occurrence table: counts of the letters before, then the letters. Both have
 /// 64 bytes.
 struct BwaBlocks {
@@ -42,11 +33,14 @@ struct BwaBlocks {
 
   /// Words of 16 letters, the first in the highest bits.
   static void encode(const std::uint8_t* codes, std::uint64_t n, char* to) {
+    std::array<std::uint8_t, 16> last{};
     for (std::uint64_t i = 0; i < n; i += 16, to += sizeof(std::uint32_t)) {
-      std::uint32_t word = 0;
-      const std::uint64_t in_word = std::min<std::uint64_t>(n - i, 16);
-      for (std::uint64_t j = 0; j < in_word; ++j) word = word << 2 | codes[i + j];
-      word <<= 2 * (16 - in_word);
+      const std::uint8_t* sixteen = codes + i;
+      if (n - i < 16) {
+        std::copy(sixteen, codes + n, last.begin());
+        sixteen = last.data();
+      }
+      const std::uint32_t word = std::uint32_t{pack_eight(sixteen)} << 16 | pack_eight(sixteen + 8);
       std::memcpy(to, &word, sizeof word);
     }
   }
@@ -140,7 +134,7 @@ class OccurrenceTable {
                           char* to) {
     std::memcpy(to, before.data(), sizeof before);
     Blocks::encode(codes, n, to + sizeof before);
-    count_letters(codes, n, before);
+    count_codes(codes, n, before);
   }
   char* write_blocks(const std::uint8_t* letters, std::uint64_t blocks, char* to) {
     const std::uint64_t tasks = (blocks + task_blocks - 1) / task_blocks;
@@ -149,8 +143,8 @@ class OccurrenceTable {
       return std::min(task_blocks, blocks - task * task_blocks);
     };
     for_each_task(tasks, [&](std::uint64_t task) {
-      count_letters(letters + task * task_blocks * Blocks::letters,
-                    blocks_of(task) * Blocks::letters, before[task + 1]);
+      count_codes(letters + task * task_blocks * Blocks::letters, blocks_of(task) * Blocks::letters,
+                  before[task + 1]);
     });
     before[0] = before_;
     for (std::uint64_t task = 0; task < tasks; ++task)
@@ -191,9 +185,7 @@ struct BothStrands {
     std::vector<LetterCounts> counts(shares.count);
     for_each_share(shares, [&](std::uint64_t share, std::uint64_t begin, std::uint64_t end) {
       LetterCounts own{};
-      constexpr std::uint64_t cached = std::uint64_t{1} << 15;
-      for (; begin < end; begin += cached)
-        count_letters(&codes[begin], std::min(cached, end - begin), own);
+      count_codes(&codes[begin], end - begin, own);
       counts[share] = own;
     });
     for (std::size_t code = 0; code < 4; ++code) {
@@ -223,6 +215,9 @@ class RowWriter {
   virtual void finish(std::uint64_t end_row) = 0;
 };
 
+/// Samples that a thread encodes at a time.
+constexpr std::uint64_t task_samples = std::uint64_t{1} << 18;
+
 /// Number of multiples of `step` below `end`.
 [[nodiscard]] constexpr std::uint64_t multiples_below(std::uint64_t end, std::uint64_t step) {
   return (end + step - 1) / step;
@@ -242,8 +237,10 @@ void append_last_block(Table& table, BatchWriter& writer, std::size_t streams) {
 /// Files `.bwt` and `.sa` of bwa.
 class BwaRows : public RowWriter {
  public:
-  BwaRows(const BothStrands& text, IndexOutputs& outputs)
-      : bwt_(outputs.add_required(".bwt")), sa_(outputs.add(".sa")) {
+  BwaRows(const HostContext& context, const BothStrands& text, IndexOutputs& outputs)
+      : bwt_(outputs.add_required(".bwt")),
+        sa_(outputs.add(".sa")),
+        writer_(BatchWriter::usual_least_direct, context) {
     const std::uint64_t head = sizeof(std::uint64_t);
     (void)bwt_.reserve(head);
     (void)sa_.reserve(head);
@@ -271,9 +268,10 @@ class BwaRows : public RowWriter {
     const std::vector<char*> to = writer_.start({table_bytes, samples * sizeof(std::uint64_t)});
     char* const behind = table_.append(letters.first(has_end ? end : letters.size()), to[0]);
     if (has_end) table_.append(letters.subspan(end + 1), behind);
-    for_each_index(0, samples, [&](std::uint64_t i) {
-      std::memcpy(to[1] + i * sizeof(std::uint64_t),
-                  &eighth_rows[(first + i) * (step / 8) - eighth], sizeof(std::uint64_t));
+    for_each_range(samples, task_samples, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = begin; i < end; ++i)
+        std::memcpy(to[1] + i * sizeof(std::uint64_t),
+                    &eighth_rows[(first + i) * (step / 8) - eighth], sizeof(std::uint64_t));
     });
     writer_.write();
   }
@@ -298,8 +296,9 @@ class BwaRows : public RowWriter {
 /// Files `.bwt.2bit.64` and `.0123` of bwa-mem2.
 class Bwa2Rows : public RowWriter {
  public:
-  Bwa2Rows(const BothStrands& text, IndexOutputs& outputs)
-      : file_(outputs.add_required(".bwt.2bit.64")) {
+  Bwa2Rows(const HostContext& context, const BothStrands& text, IndexOutputs& outputs)
+      : file_(outputs.add_required(".bwt.2bit.64")),
+        writer_(BatchWriter::usual_least_direct, context) {
     const std::uint64_t rows = text.size + 1;
     file_.write_number(rows);
     file_.write_numbers(std::span<const std::uint64_t>(text.smaller));
@@ -318,10 +317,12 @@ class Bwa2Rows : public RowWriter {
     const std::vector<char*> to =
         writer_.start({table_bytes, samples, samples * sizeof(std::uint32_t)});
     table_.append(letters, to[0]);
-    for_each_index(0, samples, [&](std::uint64_t i) {
-      to[1][i] = static_cast<char>(eighth_rows[i] >> 32);
-      const auto word = static_cast<std::uint32_t>(eighth_rows[i]);
-      std::memcpy(to[2] + i * sizeof word, &word, sizeof word);
+    for_each_range(samples, task_samples, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = begin; i < end; ++i) {
+        to[1][i] = static_cast<char>(eighth_rows[i] >> 32);
+        const auto word = static_cast<std::uint32_t>(eighth_rows[i]);
+        std::memcpy(to[2] + i * sizeof word, &word, sizeof word);
+      }
     });
     writer_.write();
   }
@@ -348,10 +349,13 @@ void write_pac(const BothStrands& text, IndexFile& file) {
     const std::uint64_t n = std::min(piece, letters - begin);
     const std::uint8_t* const codes = &text.codes[begin];
     packed.assign((n + 3) / 4, 0);
-    for (std::uint64_t i = 0; i < n / 4; ++i)
-      packed[i] = static_cast<char>(codes[4 * i] << 6 | codes[4 * i + 1] << 4 |
-                                    codes[4 * i + 2] << 2 | codes[4 * i + 3]);
-    for (std::uint64_t i = n / 4 * 4; i < n; ++i)
+    std::uint64_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+      const std::uint16_t eight = pack_eight(codes + i);
+      packed[i / 4] = static_cast<char>(eight >> 8);
+      packed[i / 4 + 1] = static_cast<char>(eight);
+    }
+    for (; i < n; ++i)
       packed[i / 4] = static_cast<char>(packed[i / 4] | codes[i] << (6 - 2 * (i % 4)));
     file.write(packed);
   }
@@ -368,12 +372,11 @@ void write_letters(const BothStrands& text, IndexFile& file) {
   for (std::uint64_t begin = 0; begin < text.size; begin += piece) {
     const std::uint64_t end = std::min(begin + piece, text.size);
     char* const to = writer.start({end - begin})[0];
-    const std::uint64_t copied = std::clamp<std::uint64_t>(symbols.size(), begin, end);
-    std::copy_n(symbols.data() + begin, copied - begin, to);
+    const std::uint64_t copied = std::clamp<std::uint64_t>(symbols.size(), begin, end) - begin;
+    std::copy_n(symbols.data() + begin, copied, to);
     // The reverse strand, if it is not there.
-    const std::uint8_t* const mirrored = symbols.data() + (text.size - 1);
-    for (std::uint64_t i = copied; i < end; ++i)
-      to[i - begin] = static_cast<char>(3 - *(mirrored - i));
+    write_reverse_complement(symbols.data() + (text.size - end), end - begin - copied,
+                             reinterpret_cast<std::uint8_t*>(to) + copied);
     writer.write();
   }
   writer.finish();
@@ -444,16 +447,18 @@ void write_bwa_indexes(const Context& context, const IndexRequest& request, Inde
   preparing.stop();
   IndexFile& pac = outputs.add(".pac");
   std::vector<std::unique_ptr<RowWriter>> writers;
-  if (request.wants("bwa")) writers.push_back(std::make_unique<BwaRows>(text, outputs));
+  if (request.wants("bwa")) writers.push_back(std::make_unique<BwaRows>(context, text, outputs));
   IndexFile* const bytes = request.wants("bwa-mem2") ? &outputs.add(".0123") : nullptr;
-  if (bytes != nullptr) writers.push_back(std::make_unique<Bwa2Rows>(text, outputs));
-  // Beside the suffix array. The kernel admits one writer to a file at a time: a thread suffices.
-  BackgroundTask writing([&] {
-    write_pac(text, pac);
+  if (bytes != nullptr) writers.push_back(std::make_unique<Bwa2Rows>(context, text, outputs));
+  // Beside the suffix array. The kernel admits one writer to a file at a time: a thread of each file
+  // suffices.
+  BackgroundTask writing_pac([&] { write_pac(text, pac); });
+  BackgroundTask writing_bytes([&] {
     if (bytes != nullptr) write_letters(text, *bytes);
   });
   write_rows(less_memory(context, text.symbols().size()), text, writers);
-  writing.wait();
+  writing_pac.wait();
+  writing_bytes.wait();
 }
 
 }  // namespace sortie::genomes

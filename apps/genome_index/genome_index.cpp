@@ -60,6 +60,7 @@ GenomeIndexPlan run(const Context& given, const std::string& fasta,
   require_options(options);
   start_host_runtime(given.threads);
   const GenomeText genome(on_host(given), fasta);
+  if (options.await_device) options.await_device();
   const Context context = less_memory(given, genome.bytes());
   IndexRequest request{genome, options, fasta};
   GenomeIndexPlan plan;
@@ -94,7 +95,8 @@ GenomeIndexPlan run(const Context& given, const std::string& fasta,
 
 HostContext on_host(const Context& context) {
   HostContext host = context;
-  if (resolve_backend(context) == Backend::cuda) host.memory_budget = 0;
+  // Without a budget, this need not wait for a device that starts.
+  if (host.memory_budget != 0 && resolve_backend(context) == Backend::cuda) host.memory_budget = 0;
   return host;
 }
 

@@ -28,6 +28,9 @@ constexpr std::uint64_t bytes_to_build = 9;
   return options.kind != Kind::maximal || options.statistics;
 }
 
+/// Letters of a query that a thread changes at a time.
+constexpr std::uint64_t range_letters = std::uint64_t{256} << 10;
+
 [[nodiscard]] bool is_wide(std::uint64_t symbols) {
   return symbols >= std::numeric_limits<std::uint32_t>::max() - 1;
 }
@@ -57,8 +60,11 @@ std::vector<std::uint8_t> reverse_complement(std::span<const std::uint8_t> lette
     return table;
   }();
   std::vector<std::uint8_t> reversed(letters.size());
-  std::transform(letters.rbegin(), letters.rend(), reversed.begin(),
-                 [](std::uint8_t letter) { return complements[letter]; });
+  for_each_range(letters.size(), range_letters, [&](std::uint64_t begin, std::uint64_t end) {
+    const Letters part = letters.subspan(letters.size() - end, end - begin);
+    std::transform(part.rbegin(), part.rend(), &reversed[begin],
+                   [](std::uint8_t letter) { return complements[letter]; });
+  });
   return reversed;
 }
 
@@ -92,10 +98,12 @@ MatchIndex::MatchIndex(const Context& context, sequences::Text reference,
   if (!needs_suffixes(options)) return;
   if (sorting.memory_budget != 0 && state_->seeds)
     sorting.memory_budget -= SeedIndex::bytes_of(symbols.size(), options.min_length);
+  // A GPU searches without the filter; queries that are left to the host make it.
+  const bool filters = sorting.backend == Backend::host && options.kind != Kind::maximal;
   if (is_wide(symbols.size()))
-    state_->wide_suffixes.emplace(sorting, state_->reference, options.min_length);
+    state_->wide_suffixes.emplace(sorting, state_->reference, options.min_length, filters);
   else
-    state_->suffixes.emplace(sorting, state_->reference, options.min_length);
+    state_->suffixes.emplace(sorting, state_->reference, options.min_length, filters);
 #if defined(SORTIE_HAVE_CUDA)
   if (state_->suffixes && sorting.backend == Backend::cuda) {
     const SuffixIndex<std::uint32_t>& suffixes = *state_->suffixes;
@@ -172,8 +180,11 @@ void append_runs(std::vector<StatisticsRun>& runs, std::span<const StatisticsRun
 
 void MatchIndex::prepare_query(std::span<std::uint8_t> letters) const {
   if (!state_->options.only_acgt) return;
-  std::ranges::replace_if(
-      letters, [](std::uint8_t letter) { return !is_acgt(letter); }, unmatched_in_query);
+  for_each_range(letters.size(), range_letters, [&](std::uint64_t begin, std::uint64_t end) {
+    std::ranges::replace_if(
+        letters.subspan(begin, end - begin), [](std::uint8_t letter) { return !is_acgt(letter); },
+        unmatched_in_query);
+  });
 }
 
 std::vector<Match> MatchIndex::find(std::span<const std::uint8_t> query) const {

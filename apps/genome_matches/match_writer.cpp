@@ -18,6 +18,7 @@
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
 #include "sortie/genome_matches.hpp"
 
@@ -61,6 +62,8 @@ class TaskSource {
       : index_(index), reader_(queries, most_bytes), strands_(strands) {}
 
   [[nodiscard]] bool next(Task& task) {
+    // The caller is one of several threads, for which the host runtime is not.
+    const OwnThreads threads(host_threads());
     while (tasks_.empty()) {
       auto batch = std::make_shared<QueryBatch>();
       batch->text = reader_.next(task_letters);

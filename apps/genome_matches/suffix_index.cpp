@@ -50,6 +50,13 @@ constexpr std::array<std::uint8_t, 256> ranks = [] {
   return std::bit_ceil(symbols / 8 + 1);
 }
 
+/// Symbols of a task of threads that fill a table.
+constexpr std::uint64_t task_symbols = std::uint64_t{1} << 16;
+
+// Entries of a table are fetched for so many symbols at a time, before the first one is changed: an
+// atomic operation waits for its entry, and later ones wait for it.
+constexpr std::size_t batch_symbols = 32;
+
 // Beyond it, occurrences of a window are not compared one by one.
 constexpr std::uint64_t most_compared = 16;
 
@@ -81,7 +88,7 @@ std::uint64_t SuffixIndex<Pos>::bytes_of(std::uint64_t symbols) {
 
 template <class Pos>
 SuffixIndex<Pos>::SuffixIndex(const Context& context, const sequences::Text& reference,
-                              std::uint64_t min_length)
+                              std::uint64_t min_length, bool filters)
     : reference_(reference.symbols),
       min_length_(min_length),
       key_length_(std::min(longest_key, letters_for(reference_.size()))),
@@ -92,14 +99,22 @@ SuffixIndex<Pos>::SuffixIndex(const Context& context, const sequences::Text& ref
   const std::uint64_t keys = std::uint64_t{1} << 2 * key_length_;
   begins_ = allocate_array<Pos>(keys + 1);
   std::fill_n(begins_.get(), keys + 1, Pos{0});
-  filter_ = allocate_array<std::uint64_t>(filter_words_);
-  std::fill_n(filter_.get(), filter_words_, 0);
-  for_each_range(reference_.size(), std::uint64_t{1} << 16,
-                 [&](std::uint64_t begin, std::uint64_t end) {
-                   count_keys(begin, end);
-                   set_windows(begin, end);
-                 });
+  for_each_range(reference_.size(), task_symbols,
+                 [&](std::uint64_t begin, std::uint64_t end) { count_keys(begin, end); });
   std::partial_sum(begins_.get(), begins_.get() + keys + 1, begins_.get());
+  if (filters) require_filter();
+}
+
+template <class Pos>
+void SuffixIndex<Pos>::require_filter() const {
+  std::call_once(has_filter_, [&] {
+    // The caller may be one of several threads, for which the host runtime is not.
+    const OwnThreads threads(host_threads());
+    filter_ = allocate_array<std::uint64_t>(filter_words_);
+    std::fill_n(filter_.get(), filter_words_, 0);
+    for_each_range(reference_.size(), task_symbols,
+                   [&](std::uint64_t begin, std::uint64_t end) { set_windows(begin, end); });
+  });
 }
 
 /// Counts the suffixes of a range for the first keys that are greater than they are.
@@ -107,6 +122,13 @@ template <class Pos>
 void SuffixIndex<Pos>::count_keys(std::uint64_t begin, std::uint64_t end) {
   std::uint64_t key = 0;    // the number of the next key_length_ letters
   std::uint64_t valid = 0;  // letters A, C, G and T from here on
+  std::array<std::uint64_t, batch_symbols> keys;
+  std::size_t waiting = 0;
+  const auto count = [&] {
+    for (std::size_t i = 0; i < waiting; ++i)
+      std::atomic_ref(begins_[keys[i]]).fetch_add(1, std::memory_order_relaxed);
+    waiting = 0;
+  };
   for (std::uint64_t i = std::min(end + key_length_, reference_.size()); i-- > begin;) {
     const unsigned rank = ranks[reference_[i]];
     key = (key | std::uint64_t{rank & 3} << 2 * key_length_) >> 2;
@@ -114,19 +136,32 @@ void SuffixIndex<Pos>::count_keys(std::uint64_t begin, std::uint64_t end) {
     if (i >= end) continue;
     const std::uint64_t next =
         valid >= key_length_ ? key + 1 : first_key_from(reference_.subspan(i), key_length_);
-    std::atomic_ref(begins_[next]).fetch_add(1, std::memory_order_relaxed);
+    __builtin_prefetch(&begins_[next], 1);
+    keys[waiting++] = next;
+    if (waiting == batch_symbols) count();
   }
+  count();
 }
 
 template <class Pos>
-void SuffixIndex<Pos>::set_windows(std::uint64_t begin, std::uint64_t end) {
+void SuffixIndex<Pos>::set_windows(std::uint64_t begin, std::uint64_t end) const {
+  if (reference_.size() < window_) return;
+  end = std::min(end, reference_.size() - window_ + 1);
   LetterCode code(window_);
-  for (std::uint64_t i = begin; i < end && i + window_ <= reference_.size(); ++i) {
-    const std::uint64_t hash = hash_of_code(code.at(reference_.data(), i));
-    const std::atomic_ref word(*word_of(hash));
-    const std::uint64_t mask = mask_of(hash);
-    if ((word.load(std::memory_order_relaxed) & mask) != mask)
-      word.fetch_or(mask, std::memory_order_relaxed);
+  std::array<std::uint64_t, batch_symbols> hashes;
+  while (begin < end) {
+    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(batch_symbols, end - begin));
+    for (std::size_t i = 0; i < size; ++i) {
+      hashes[i] = hash_of_code(code.at(reference_.data(), begin + i));
+      __builtin_prefetch(word_of(hashes[i]), 1);
+    }
+    for (std::size_t i = 0; i < size; ++i) {
+      const std::atomic_ref word(*word_of(hashes[i]));
+      const std::uint64_t mask = mask_of(hashes[i]);
+      if ((word.load(std::memory_order_relaxed) & mask) != mask)
+        word.fetch_or(mask, std::memory_order_relaxed);
+    }
+    begin += size;
   }
 }
 
@@ -219,6 +254,7 @@ template <class Pos>
 void SuffixIndex<Pos>::find_unique(Letters query, QueryRange range,
                                    std::vector<Match>& matches) const {
   if (query.size() < min_length_) return;
+  require_filter();
   const std::uint64_t last = std::min(range.end, query.size() - min_length_ + 1);
   // The filter is loaded for several windows at a time, so that their cache misses overlap.
   constexpr std::uint64_t batch = 16;

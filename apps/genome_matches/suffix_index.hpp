@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -23,7 +24,9 @@ namespace sortie::genome_matches {
 template <class Pos>
 class SuffixIndex {
  public:
-  SuffixIndex(const Context& context, const sequences::Text& reference, std::uint64_t min_length);
+  /// \param filters  makes the filter of find_unique() at once
+  SuffixIndex(const Context& context, const sequences::Text& reference, std::uint64_t min_length,
+              bool filters);
 
   [[nodiscard]] static std::uint64_t bytes_of(std::uint64_t symbols);
 
@@ -36,7 +39,8 @@ class SuffixIndex {
   [[nodiscard]] std::uint64_t key_length() const { return key_length_; }
 
   /// Maximal matches of at least `min_length` letters that are unique in the reference and begin
-  /// in a range of the query. Appends them, ascending.
+  /// in a range of the query. Appends them, ascending. The first call makes the filter, if it is not
+  /// there.
   void find_unique(Letters query, QueryRange range, std::vector<Match>& matches) const;
 
   /// The matching statistics of a range of the query.
@@ -59,7 +63,8 @@ class SuffixIndex {
   [[nodiscard]] std::uint64_t next_window(Letters query, std::uint64_t begin,
                                           std::uint64_t end) const;
   void count_keys(std::uint64_t begin, std::uint64_t end);
-  void set_windows(std::uint64_t begin, std::uint64_t end);
+  void set_windows(std::uint64_t begin, std::uint64_t end) const;
+  void require_filter() const;
   // Bits of a window: three of one word.
   [[nodiscard]] std::uint64_t* word_of(std::uint64_t hash) const {
     return &filter_[hash >> 20 & (filter_words_ - 1)];
@@ -81,7 +86,8 @@ class SuffixIndex {
   /// all windows of the reference.
   std::uint64_t window_ = 0;
   std::uint64_t filter_words_ = 0;
-  HostArray<std::uint64_t> filter_;
+  mutable HostArray<std::uint64_t> filter_;
+  mutable std::once_flag has_filter_;
 };
 
 /// Keeps those of the matches whose letters occur once in the query, too.

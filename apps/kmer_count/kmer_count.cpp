@@ -352,7 +352,7 @@ class Counting {
 #if defined(SORTIE_HAVE_CUDA)
   [[nodiscard]] bool is_for_device() const {
     return options_.k >= least_device_k && options_.k <= most_device_k && !options_.plan_only &&
-           resolve_backend(context_) == Backend::cuda;
+           (context_.backend == Backend::cuda || resolve_backend(context_) == Backend::cuda);
   }
 
   /// K-mers of all blocks.
@@ -379,6 +379,7 @@ class Counting {
       PinnedBuffer<std::uint64_t> kmers{block_kmers};
       PinnedBuffer<std::uint32_t> counts{block_kmers};
     };
+    if (options_.await_device) options_.await_device();
     CountPlan& plan = figures_.plan;
     plan.kmers = count_occurrences();
     plan.packed_bytes = runs_.resident_bytes() + runs_.spilled_bytes();
@@ -387,8 +388,9 @@ class Counting {
       std::vector<std::uint64_t> buffer;
       for (std::size_t block = 0; block < runs_.size(); ++block) visit(runs_.load(block, buffer));
     };
-    DeviceCounts device(context_, options_.k, options_.canonical, plan.kmers, for_each);
-    plan.passes = plan.kmers == 0 ? 0 : device.passes();
+    std::optional<DeviceCounts> device;
+    device.emplace(context_, options_.k, options_.canonical, plan.kmers, for_each);
+    plan.passes = plan.kmers == 0 ? 0 : device->passes();
     plan.memory = runs_.resident_bytes();
     if (options_.announce) options_.announce(plan);
 
@@ -398,7 +400,9 @@ class Counting {
     std::vector<TableLines> lines = make_lines(file.has_value());
     std::vector<std::optional<Copies>> copies(static_cast<std::size_t>(threads_));
     for (std::size_t pass = 0; pass < plan.passes; ++pass) {
-      const std::uint64_t distinct = device.count(pass, for_each);
+      PhaseTimer on_device(context_, "device");
+      const std::uint64_t distinct = device->count(pass, for_each);
+      on_device.stop();
       const PhaseTimer timer(context_, "count");
       OutputBlocks blocks;
       blocks.count = (distinct + block_kmers - 1) / block_kmers;
@@ -410,7 +414,7 @@ class Counting {
         const std::uint64_t size = std::min(block_kmers, distinct - first);
         const auto kmers = mine->kmers.span().first(size);
         const auto counts = mine->counts.span().first(size);
-        device.copy(first, kmers, counts, mine->stream.get());
+        device->copy(first, kmers, counts, mine->stream.get());
         TableLines& text = lines[static_cast<std::size_t>(worker)];
         text.clear();
         for (std::uint64_t i = 0; i < size; ++i) text.add(kmers[i], counts[i]);
@@ -423,6 +427,10 @@ class Counting {
       }
       report_progress(context_, "count", pass + 1, plan.passes);
     }
+    PhaseTimer releasing(context_, "release");
+    copies.clear();
+    device.reset();
+    releasing.stop();
     finish_table(lines, file, finish);
   }
 #endif

@@ -38,46 +38,63 @@ std::uint64_t eight_at(const std::uint8_t* codes) {
   return word;
 }
 
+/// Appends the words of the letters from `at` on, up to the first that is none or to `end`.
+/// \return these letters
+std::uint64_t append_words(const std::uint8_t* at, const std::uint8_t* end,
+                           std::vector<std::uint64_t>& words) {
+  constexpr std::size_t step = sizeof(std::uint64_t);
+  std::uint64_t length = 0;
+  // Whole words: four steps, and one test for all.
+  while (static_cast<std::size_t>(end - at) >= letters_per_word) {
+    const std::uint64_t codes[] = {eight_at(at), eight_at(at + step), eight_at(at + 2 * step),
+                                   eight_at(at + 3 * step)};
+    if (((codes[0] | codes[1] | codes[2] | codes[3]) & no_codes) != 0) break;
+    words.push_back(packed(codes[0]) | packed(codes[1]) << 16 | packed(codes[2]) << 32 |
+                    packed(codes[3]) << 48);
+    length += letters_per_word;
+    at += letters_per_word;
+  }
+  // Less than a word.
+  std::uint64_t word = 0;
+  std::size_t filled = 0;
+  while (at != end) {
+    std::uint64_t codes = no_codes;
+    std::size_t count = std::min<std::size_t>(step, static_cast<std::size_t>(end - at));
+    if (count == step) {
+      codes = eight_at(at);
+    } else {
+      std::uint8_t last[step];
+      std::fill_n(last, step, no_code);
+      std::copy_n(at, count, last);
+      codes = eight_at(last);
+    }
+    const std::uint64_t others = codes & no_codes;
+    if (others != 0) {
+      count = static_cast<std::size_t>(std::countr_zero(others)) / 8;
+      codes &= (std::uint64_t{1} << (8 * count)) - 1;
+    }
+    // Before the last step, eight letters were added each time.
+    if (count != 0) word |= packed(codes) << (2 * filled);
+    filled += count;
+    at += count;
+    if (others != 0) break;
+  }
+  if (filled != 0) words.push_back(word);
+  return length + filled;
+}
+
 }  // namespace
 
 void pack_runs(std::span<std::uint8_t> symbols, int k, std::vector<std::uint64_t>& words) {
   encode(symbols);
   const std::uint8_t* at = symbols.data();
   const std::uint8_t* const end = at + symbols.size();
-  constexpr std::size_t step = sizeof(std::uint64_t);
   while (at != end) {
     while (at != end && *at == no_code) ++at;
     const std::size_t head = words.size();
     words.push_back(0);
-    std::uint64_t length = 0;
-    std::uint64_t word = 0;
-    bool ended = at == end;
-    while (!ended) {
-      std::uint64_t codes = no_codes;
-      std::size_t count = std::min<std::size_t>(step, static_cast<std::size_t>(end - at));
-      if (count == step) {
-        codes = eight_at(at);
-      } else {
-        std::uint8_t last[step];
-        std::fill_n(last, step, no_code);
-        std::copy_n(at, count, last);
-        codes = eight_at(last);
-      }
-      if (const std::uint64_t others = codes & no_codes; others != 0) {
-        count = static_cast<std::size_t>(std::countr_zero(others)) / 8;
-        codes &= (std::uint64_t{1} << (8 * count)) - 1;
-        ended = true;
-      }
-      // Bytes are added in steps of eight but for the last.
-      word |= packed(codes) << (2 * (length % letters_per_word));
-      length += count;
-      at += count;
-      if (count == step && length % letters_per_word == 0) {
-        words.push_back(word);
-        word = 0;
-      }
-    }
-    if (length % letters_per_word != 0) words.push_back(word);
+    const std::uint64_t length = append_words(at, end, words);
+    at += length;
     if (length < static_cast<std::uint64_t>(k)) {
       words.resize(head);
     } else {

@@ -25,6 +25,8 @@ struct GenomeIndexOptions {
   bool large = false;
   /// hisat2: the version that the index is for, which is part of it.
   std::string hisat2_version = "2.2.1";
+  /// Called when the FASTA is read, before a GPU is used, which may start meanwhile; may be empty.
+  std::function<void()> await_device;
 };
 
 /// A file of an index.

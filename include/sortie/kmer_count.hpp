@@ -54,6 +54,8 @@ struct CountOptions {
   bool checksum = false;                           ///< compute KmerFigures::checksum
   std::function<void(const CountPlan&)> announce;  ///< called before the passes; may be empty
   bool plan_only = false;                          ///< returns after that
+  /// Called when the files are read, before a GPU is used, which may start meanwhile; may be empty.
+  std::function<void()> await_device;
 };
 
 /// Number of distinct k-mers for each count that occurs, by ascending count.
