@@ -63,6 +63,9 @@ RUNS = {
         "ilic-cases": f"bench sort --items 1G --gpus 2 --algorithm rmg tanasic --case {SORTS} --repeat 3 --without-cub",
         "ilic-bits": "bench sort --classics --from 1G --items 1G --repeat 5 --algorithm 'cub radix' " + " ".join(f"'cub radix, {b} bits'" for b in range(4, 32, 4)),
         "ilic-host": f"bench sort --items 128M --gpus 2 --host-to-host --algorithm rmg tanasic --case {HOST_SORTS} --repeat 3 --without-cub",
+        **{f"ilic-{t}": f"bench sort --type {t} --items 512M --gpus 2 --algorithm rmg tanasic --case {'zipf:1' if t[0] == 'f' else 'uniform'} --repeat 3 --without-cub"
+           for t in ("u32", "u64", "f32", "f64")},
+        "ilic-host-peers": "bench sort --backend host --items 16M --case uniform --repeat 1",
     },
     "capannini-2011": {
         "capannini-distributions": "bench sort --classics --from 1M --items 64M --repeat 20 --case uniform normal zipf equal "
@@ -118,7 +121,7 @@ def rows_of(name):
 
 def measured_by(names):
     """Which GPU and commit the reports are from."""
-    found = sorted({f"{r['gpu']['name']}, commit {r['commit']}" for n in names if (r := report(n))})
+    found = sorted({f"{r['gpu']['name']}, commit {r['commit']}" for n in names if (r := report(n)) and r.get("gpu")})
     return [f"Measured on: {'; '.join(found)}." if found else "Not measured yet."]
 
 
@@ -603,6 +606,27 @@ def ilic_host():
     return table(["keys, devices", "`rmg`, ms", "to uniform", "printed", "copy in", "partition", "exchange", "sort and copy out", "`tanasic`, ms"], lines) if lines else ["Not measured yet."]
 
 
+def ilic_types():
+    rows = {t: next((of for of in rows_of(f"ilic-{t}").values()), {}) for t in ("u32", "u64", "f32", "f64")}
+    time_of = lambda t, a: next((milliseconds(r) for m, r in rows[t].items() if m.startswith(a + ",")), None)
+    if not all(time_of(t, "rmg") for t in rows):
+        return ["Not measured yet."]
+    narrow = {"u64": "u32", "f64": "f32"}
+    return table(["keys", "`rmg`, ms", "to 32 bits", "printed, V100 / A100", "`tanasic`, ms"],
+                 [[t, number(time_of(t, "rmg")), f"{time_of(t, 'rmg') / time_of(narrow[t], 'rmg'):.2f}" if t in narrow else "", "2.2 / 2" if t in narrow else "", number(time_of(t, "tanasic"))] for t in rows])
+
+
+def ilic_host_peers():
+    """Rates of host sorts, and of `rmg` from host memory."""
+    rows = next(iter(rows_of("ilic-host-peers").values()), {})
+    own = next((r for m, r in rows_of("ilic-host").get("uniform", {}).items() if m.startswith("rmg, 2 ")), None)
+    if not rows or not own:
+        return ["Not measured yet."]
+    return table(["sort", "items", "10^9 keys/s", "`rmg` / it"],
+                 [["`rmg`, two logical devices, host to host", f"{own['items']:,}", number(own["rate"]), ""],
+                  *([m, f"{r['items']:,}", number(r["rate"]), f"{own['rate'] / r['rate']:.1f}"] for m, r in rows.items() if m != "memcpy")])
+
+
 def ilic_bits():
     rows = rows_of("ilic-bits").get("2^30 keys", {})
     if "cub radix" not in rows:
@@ -641,6 +665,12 @@ def ilic_claims():
         others = ilic_changes(rows_of("ilic-cases-x2"), "tanasic", 2)
         lines.append(("two real GPUs: merge sort / `rmg`, uniform; least", "1.11 V100 x 2; 0.87", f"{others['uniform'][0] / two_gpus['uniform'][0]:.2f}; {min(others[c][0] / two_gpus[c][0] for c in two_gpus):.2f}", others["uniform"][0] > two_gpus["uniform"][0]))
         lines.append(("two real GPUs: reverse keys exchange everything and are slower", "+11 %", f"{two_gpus['reverse'][1]:+.0f} %", two_gpus["reverse"][1] > 0))
+    peers = next(iter(rows_of("ilic-host-peers").values()), {})
+    own = next((r for m, r in rows_of("ilic-host").get("uniform", {}).items() if m.startswith("rmg, 2 ")), None)
+    if "paradis" in peers and own:
+        ratio_of = lambda m: own["rate"] / peers[m]["rate"]
+        lines.append(("faster than parallel sorts of the host (Figs. 11 to 14): `rmg` from host memory / PARADIS, GNU parallel", "up to 20 V100 x 2, 9 A100 x 8",
+                      f"{ratio_of('paradis'):.1f}, {ratio_of('gnu-parallel-sort'):.1f}" if "gnu-parallel-sort" in peers else f"{ratio_of('paradis'):.1f}", ratio_of("paradis") > 1))
     lines.append(("two and four GPUs beat one (4 * 10^9 u32 in the memory of H200s; the thesis includes the host copies)", "1.9, 3.2 A100",
                   f"{gain[0]:.2f}, {gain[1]:.2f}", min(gain) > 1))
     return claims(lines)
@@ -952,7 +982,7 @@ PARTS = {
     "hou-grid": hou_grid_table, "hou-chunks": hou_chunks, "hou-bins": hou_bins, "hou-moderngpu": hou_moderngpu,
     "hou-suffix-arrays": hou_suffix_arrays,
     "tanasic-claims": tanasic_claims, "tanasic-links": tanasic_links, "tanasic-times": tanasic_times, "tanasic-host": tanasic_host, "tanasic-peers": tanasic_peers, "tanasic-two-gpus": tanasic_two_gpus,
-    "ilic-claims": ilic_claims, "ilic-table": ilic_table, "ilic-two-gpus": ilic_two_gpus, "ilic-host": ilic_host, "ilic-bits": ilic_bits,
+    "ilic-claims": ilic_claims, "ilic-table": ilic_table, "ilic-two-gpus": ilic_two_gpus, "ilic-host": ilic_host, "ilic-bits": ilic_bits, "ilic-types": ilic_types, "ilic-host-peers": ilic_host_peers,
     "capannini-claims": capannini_claims, "capannini-table": capannini_table, "capannini-counters": capannini_counters, "capannini-counted-by": capannini_counted_by, "capannini-work": capannini_work,
     "capannini-deviations": capannini_deviations, "capannini-slow-sorts": capannini_slow_sorts, "capannini-distributions": capannini_distributions,
     "garland-claims": garland_claims, "garland-table": garland_table, "garland-pairs-table": lambda: garland_table("-pairs", "pairs"), "cusp-table": cusp_table, "cusp-claims": cusp_claims,
