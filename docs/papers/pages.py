@@ -693,7 +693,7 @@ def radix_transactions(n, b=4, h=1024):
     return 32 / b * n / h * 2 ** b
 
 
-# Counters of Nsight Compute by the name that the page gives them; the last one needs patched kernels and a run of its own.
+# Counters of Nsight Compute by the name that the page gives them.
 COUNTERS = {
     "bank conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared",
     "loads": "l1tex__t_requests_pipe_lsu_mem_global_op_ld",
@@ -1070,22 +1070,22 @@ def count_sort(bench, method, exponent, names, seconds):
 def count_by_ncu(bench, seconds, found=None, patched=True):
     """Counters of Table 1, each of one array. Rows that the seconds do not suffice for are left out.
 
-    Adds to `found` the counters that it does not have yet. Those that need patched kernels come last: patching a
-    program with many kernels takes long.
+    Adds to `found` the counters that it does not have yet. Those that need patched kernels have runs of their own: they slow
+    kernels down.
     """
     end = time.monotonic() + seconds
     found = found or {"gpu": next(iter(gpu_names()), ""), "commit": "", "counts": {}}
     known = subprocess.run(["ncu", "--query-metrics"], stdout=subprocess.PIPE, text=True, check=False).stdout.split()
     first, *smaller = COUNTED_EXPONENTS
     groups = [(first, [n for n in COUNTERS if n not in PATCHED and (COUNTERS[n] in known or not known)])]
-    groups += [(e, list(WORK)) for e in smaller]
     groups += [(first, list(PATCHED))] if patched else []
+    groups += [(e, list(WORK)) for e in smaller]
     for exponent, names in groups:
         for method in COUNTED_KERNELS:
             counts = found["counts"].setdefault(f"2^{exponent}", {}).setdefault(method, {})
             left = end - time.monotonic()
             if left >= 1 and not all(n in counts for n in names):
-                counts.update(count_sort(bench, method, exponent, names, left))
+                counts.update(count_sort(bench, method, exponent, names, min(left, seconds / 2)))
     return found
 
 
