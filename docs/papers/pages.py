@@ -1051,7 +1051,8 @@ def count_sort(bench, method, exponent, names, seconds):
     for row in csv.DictReader(line for line in printed if line.startswith('"')):
         if name := by_metric.get(row["Metric Name"]):
             kernel = kernels.setdefault(int(row["ID"]), {"kernel": row["Kernel Name"]})
-            kernel[name] = float(row["Metric Value"].replace(",", ""))
+            if re.fullmatch(r"[\d.,]+", row["Metric Value"]):
+                kernel[name] = float(row["Metric Value"].replace(",", ""))
     counted = [kernels[number] for number in sorted(kernels)]
     if last_kernel:
         end = next((i + 1 for i, kernel in enumerate(counted) if last_kernel in kernel["kernel"]), None)
@@ -1061,10 +1062,10 @@ def count_sort(bench, method, exponent, names, seconds):
         complete = len(counted) == launches
     print(f"pages.py: {method}, 2^{exponent}, {len(names)} counters: {len(kernels)} kernels in {time.monotonic() - begin:.1f} s, {len(counted)} of the sort, "
           f"exit code {code}", file=sys.stderr, flush=True)
-    if code != 0 or not complete or not all(name in kernel for kernel in counted for name in names):
+    known = [name for name in names if all(name in kernel for kernel in counted)]
+    if code != 0 or not complete or known != list(names):
         print("\n".join(line for line in printed if line.startswith("==")), file=sys.stderr, flush=True)
-        return {}
-    return {name: sum(kernel[name] for kernel in counted) for name in names}
+    return {name: sum(kernel[name] for kernel in counted) for name in known} if complete else {}
 
 
 def count_by_ncu(bench, seconds, found=None, patched=True):
