@@ -30,6 +30,7 @@ struct InvertedIndexCommand {
   std::vector<std::string> paths;
   std::string output;
   std::string indexer = "auto";
+  std::string gpu_sort = "auto";
   std::string format = "index";
   std::string input = "auto";
   indexing::IndexOptions options;
@@ -105,6 +106,7 @@ void run_inverted_index(Job& job, const InvertedIndexCommand& command) {
   job.announce_output(command.output);
   const bool as_ciff = command.format == "ciff";
   indexing::IndexOptions options = command.options;
+  options.gpu_sort = parse_sort_algorithm(command.gpu_sort);
   options.indexer = choose_indexer(job, command);
   if (command.dry_run) return show_plan(job, command, options);
   // CIFF is made from an index beside it, or in the system's folder for standard output.
@@ -132,6 +134,7 @@ void run_inverted_index(Job& job, const InvertedIndexCommand& command) {
   remove_temporary();
   RunReport& report = job.report();
   report.set("indexer", std::string(name(options.indexer)));
+  report.set("gpu_sort", std::string(name(options.gpu_sort)));
   report.set("documents", figures.documents);
   report.set("content_bytes", figures.content_bytes);
   report.set("terms", figures.terms);
@@ -180,6 +183,10 @@ Command add_inverted_index_command(CLI::App& program) {
                    "cpu: parse, then sort; cpu-overlapped: each thread parses and sorts; gpu, "
                    "gpu-overlapped: a GPU sorts, after the parsing or beside it")
       ->check(CLI::IsMember({"auto", "cpu", "cpu-overlapped", "gpu", "gpu-overlapped"}))
+      ->capture_default_str();
+  parser
+      ->add_option("--gpu-sort", command->gpu_sort,
+                   "How the GPU sorts words: auto (radix), merge, or bitonic, which is in place")
       ->capture_default_str();
   parser->add_flag("--positions", command->options.positions,
                    "Store positions of terms, for searches of words that follow each other");

@@ -81,7 +81,8 @@ bool is_unknown_algorithm(const std::string& subcommand, const std::string& algo
   try {
     if (subcommand == "spgemm") static_cast<void>(spgemm::parse_algorithm(algorithm));
     if (subcommand == "suffix-array") static_cast<void>(suffix_array::parse_algorithm(algorithm));
-    if (subcommand == "sort") static_cast<void>(parse_sort_algorithm(algorithm));
+    if (subcommand == "sort" || subcommand == "inverted-index")
+      static_cast<void>(parse_sort_algorithm(algorithm));
     return false;
   } catch (const Error&) {
     return true;
@@ -93,7 +94,7 @@ bool is_unknown_algorithm(const std::string& subcommand, const std::string& algo
 bool may_need_benchmarks(const std::vector<std::string>& arguments) {
   if (arguments.empty()) return false;
   if (arguments[0] == "bench" || arguments[0] == "info") return true;
-  constexpr std::string_view option = "--algorithm";
+  const std::string_view option = arguments[0] == "inverted-index" ? "--gpu-sort" : "--algorithm";
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     if (arguments[i - 1] == option && is_unknown_algorithm(arguments[0], arguments[i])) return true;
     if (arguments[i].starts_with(fmt::format("{}=", option)) &&

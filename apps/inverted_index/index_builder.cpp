@@ -52,6 +52,17 @@ void require_options(const IndexOptions& options) {
   if (!options.stemmer.empty() && options.kmer_length > 0)
     throw Error(ErrorKind::usage, "stemmer: found k-mers, expected words");
   if (!options.stemmer.empty()) Stemmer(options.stemmer);
+  if (options.gpu_sort == SortAlgorithm::automatic) return;
+  if (!uses_gpu(options.indexer))
+    throw Error(ErrorKind::usage, fmt::format("sort {} on the GPU: found indexer {}, expected gpu "
+                                              "or gpu-overlapped",
+                                              name(options.gpu_sort), name(options.indexer)));
+  if (options.kmer_length > 0)
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("sort {} on the GPU: found k-mers, expected words: a term's places need "
+                    "a stable sort",
+                    name(options.gpu_sort)));
 }
 
 /// A thread that parses blocks, and what it has.
@@ -142,7 +153,7 @@ class IndexBuilder {
     sorting.backend = Backend::host;
 #ifdef SORTIE_HAVE_CUDA
     std::optional<DeviceRunSort> on_device;
-    if (uses_gpu(options_.indexer)) on_device.emplace(context_);
+    if (uses_gpu(options_.indexer)) on_device.emplace(context_, options_.gpu_sort);
 #endif
     queue.serve([&](TokenRun& run) {
       const auto start = std::chrono::steady_clock::now();

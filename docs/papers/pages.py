@@ -35,7 +35,7 @@ from performance import Picture, geometric_mean, number, table  # noqa: E402
 
 LENGTHS = " ".join(f"--case 'length {2 ** e}'" for e in range(15))
 SORTS = "uniform normal zipf:0.5 zipf:1.5 sorted nearly reverse equal entropy:8 entropy:10 entropy:26"
-HOST_SORTS = "uniform zipf:1.5 sorted reverse equal"
+HOST_SORTS = "uniform zipf:1.5 sorted reverse equal entropy:10"
 WEBS = "gen:web:1M:3154K:71M:500:40:0.85 gen:web:916428:5105K:60300K:32:200:0.8 gen:er:1M:4"
 DEVIATIONS = "uniform normal:0.3 normal:0.1 normal:0.01 normal:0.001 normal:0.0001 normal:0.00001 zipf:0.5 zipf:1 zipf:2 equal"
 OTHERS = "normal zipf sorted reverse nearly entropy high-bits few equal shared-digit"
@@ -62,7 +62,10 @@ RUNS = {
     "ilic-2022": {
         "ilic-cases": f"bench sort --items 1G --gpus 2 --algorithm rmg tanasic --case {SORTS} --repeat 3 --without-cub",
         "ilic-bits": "bench sort --classics --from 1G --items 1G --repeat 5 --algorithm 'cub radix' " + " ".join(f"'cub radix, {b} bits'" for b in range(4, 32, 4)),
-        "ilic-host": f"bench sort --items 256M --gpus 1 2 --host-to-host --algorithm rmg tanasic --case {HOST_SORTS} --repeat 3 --without-cub",
+        "ilic-host": f"bench sort --items 128M --gpus 2 --host-to-host --algorithm rmg tanasic --case {HOST_SORTS} --repeat 3 --without-cub",
+        **{f"ilic-{t}": f"bench sort --type {t} --items 512M --gpus 2 --algorithm rmg tanasic --case {'zipf:1' if t[0] == 'f' else 'uniform'} --repeat 3 --without-cub"
+           for t in ("u32", "u64", "f32", "f64")},
+        "ilic-host-peers": "bench sort --backend host --items 16M --case uniform --repeat 1",
     },
     "capannini-2011": {
         "capannini-distributions": "bench sort --classics --from 1M --items 64M --repeat 20 --case uniform normal zipf equal "
@@ -91,7 +94,7 @@ ON_TWO_GPUS = {
     },
     "ilic-2022": {
         "ilic-cases-x2": f"bench sort --items 1G --gpus 2 --algorithm rmg tanasic --case {SORTS} --repeat 3",
-        "ilic-host-x2": f"bench sort --items 256M --gpus 1 2 --host-to-host --algorithm rmg tanasic --case {HOST_SORTS} --repeat 3",
+        "ilic-host-x2": f"bench sort --items 128M --gpus 1 2 --host-to-host --algorithm rmg tanasic --case {HOST_SORTS} --repeat 3 --without-cub",
     },
 }
 # Reports of earlier runs, in the other folders of docs/results.
@@ -118,7 +121,7 @@ def rows_of(name):
 
 def measured_by(names):
     """Which GPU and commit the reports are from."""
-    found = sorted({f"{r['gpu']['name']}, commit {r['commit']}" for n in names if (r := report(n))})
+    found = sorted({f"{r['gpu']['name']}, commit {r['commit']}" for n in names if (r := report(n)) and r.get("gpu")})
     return [f"Measured on: {'; '.join(found)}." if found else "Not measured yet."]
 
 
@@ -603,6 +606,27 @@ def ilic_host():
     return table(["keys, devices", "`rmg`, ms", "to uniform", "printed", "copy in", "partition", "exchange", "sort and copy out", "`tanasic`, ms"], lines) if lines else ["Not measured yet."]
 
 
+def ilic_types():
+    rows = {t: next((of for of in rows_of(f"ilic-{t}").values()), {}) for t in ("u32", "u64", "f32", "f64")}
+    time_of = lambda t, a: next((milliseconds(r) for m, r in rows[t].items() if m.startswith(a + ",")), None)
+    if not all(time_of(t, "rmg") for t in rows):
+        return ["Not measured yet."]
+    narrow = {"u64": "u32", "f64": "f32"}
+    return table(["keys", "`rmg`, ms", "to 32 bits", "printed, V100 / A100", "`tanasic`, ms"],
+                 [[t, number(time_of(t, "rmg")), f"{time_of(t, 'rmg') / time_of(narrow[t], 'rmg'):.2f}" if t in narrow else "", "2.2 / 2" if t in narrow else "", number(time_of(t, "tanasic"))] for t in rows])
+
+
+def ilic_host_peers():
+    """Rates of host sorts, and of `rmg` from host memory."""
+    rows = next(iter(rows_of("ilic-host-peers").values()), {})
+    own = next((r for m, r in rows_of("ilic-host").get("uniform", {}).items() if m.startswith("rmg, 2 ")), None)
+    if not rows or not own:
+        return ["Not measured yet."]
+    return table(["sort", "items", "10^9 keys/s", "`rmg` / it"],
+                 [["`rmg`, two logical devices, host to host", f"{own['items']:,}", number(own["rate"]), ""],
+                  *([m, f"{r['items']:,}", number(r["rate"]), f"{own['rate'] / r['rate']:.1f}"] for m, r in rows.items() if m != "memcpy")])
+
+
 def ilic_bits():
     rows = rows_of("ilic-bits").get("2^30 keys", {})
     if "cub radix" not in rows:
@@ -641,6 +665,12 @@ def ilic_claims():
         others = ilic_changes(rows_of("ilic-cases-x2"), "tanasic", 2)
         lines.append(("two real GPUs: merge sort / `rmg`, uniform; least", "1.11 V100 x 2; 0.87", f"{others['uniform'][0] / two_gpus['uniform'][0]:.2f}; {min(others[c][0] / two_gpus[c][0] for c in two_gpus):.2f}", others["uniform"][0] > two_gpus["uniform"][0]))
         lines.append(("two real GPUs: reverse keys exchange everything and are slower", "+11 %", f"{two_gpus['reverse'][1]:+.0f} %", two_gpus["reverse"][1] > 0))
+    peers = next(iter(rows_of("ilic-host-peers").values()), {})
+    own = next((r for m, r in rows_of("ilic-host").get("uniform", {}).items() if m.startswith("rmg, 2 ")), None)
+    if "paradis" in peers and own:
+        ratio_of = lambda m: own["rate"] / peers[m]["rate"]
+        lines.append(("faster than parallel sorts of the host (Figs. 11 to 14): `rmg` from host memory / PARADIS, GNU parallel", "up to 20 V100 x 2, 9 A100 x 8",
+                      f"{ratio_of('paradis'):.1f}, {ratio_of('gnu-parallel-sort'):.1f}" if "gnu-parallel-sort" in peers else f"{ratio_of('paradis'):.1f}", ratio_of("paradis") > 1))
     lines.append(("two and four GPUs beat one (4 * 10^9 u32 in the memory of H200s; the thesis includes the host copies)", "1.9, 3.2 A100",
                   f"{gain[0]:.2f}, {gain[1]:.2f}", min(gain) > 1))
     return claims(lines)
@@ -663,7 +693,7 @@ def radix_transactions(n, b=4, h=1024):
     return 32 / b * n / h * 2 ** b
 
 
-# Counters of Nsight Compute by the name that the page gives them; the last one needs patched kernels and a run of its own.
+# Counters of Nsight Compute by the name that the page gives them.
 COUNTERS = {
     "bank conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared",
     "loads": "l1tex__t_requests_pipe_lsu_mem_global_op_ld",
@@ -677,7 +707,7 @@ COUNTERS = {
 }
 PATCHED = ("divergent branches",)
 WORK = ("warp instructions", "thread instructions")  # all that the page shows of the smaller sizes
-COUNTED_EXPONENTS = (20, 18, 16)
+COUNTED_EXPONENTS = (20, 16)
 # Kernels of a sort by its row of bench sort --classics; Memory<1> counts transactions and is left out.
 COUNTED_KERNELS = {
     "sortie bitonic": r"network_pass_kernel|bitonic::sort_tiles_kernel",
@@ -704,7 +734,7 @@ def capannini_table():
 
 
 def counters_of(exponent, method):
-    """{counter: mean of an array} of a row of bench sort --classics."""
+    """{counter: sum over the kernels of a sort} of a row of bench sort --classics."""
     return (report("capannini-counters") or {}).get("counts", {}).get(f"2^{exponent}", {}).get(method, {})
 
 
@@ -723,7 +753,7 @@ def capannini_counted_by():
     found = report("capannini-counters")
     if not found:
         return ["Not counted yet."]
-    return [f"Counted on: {found['gpu']}, commit {found['commit']}; means of {found['arrays']} arrays of different keys."]
+    return [f"Counted on: {found['gpu']}, commit {found['commit']}; one array of uniform keys for each number."]
 
 
 def steps_of(method, n):
@@ -952,7 +982,7 @@ PARTS = {
     "hou-grid": hou_grid_table, "hou-chunks": hou_chunks, "hou-bins": hou_bins, "hou-moderngpu": hou_moderngpu,
     "hou-suffix-arrays": hou_suffix_arrays,
     "tanasic-claims": tanasic_claims, "tanasic-links": tanasic_links, "tanasic-times": tanasic_times, "tanasic-host": tanasic_host, "tanasic-peers": tanasic_peers, "tanasic-two-gpus": tanasic_two_gpus,
-    "ilic-claims": ilic_claims, "ilic-table": ilic_table, "ilic-two-gpus": ilic_two_gpus, "ilic-host": ilic_host, "ilic-bits": ilic_bits,
+    "ilic-claims": ilic_claims, "ilic-table": ilic_table, "ilic-two-gpus": ilic_two_gpus, "ilic-host": ilic_host, "ilic-bits": ilic_bits, "ilic-types": ilic_types, "ilic-host-peers": ilic_host_peers,
     "capannini-claims": capannini_claims, "capannini-table": capannini_table, "capannini-counters": capannini_counters, "capannini-counted-by": capannini_counted_by, "capannini-work": capannini_work,
     "capannini-deviations": capannini_deviations, "capannini-slow-sorts": capannini_slow_sorts, "capannini-distributions": capannini_distributions,
     "garland-claims": garland_claims, "garland-table": garland_table, "garland-pairs-table": lambda: garland_table("-pairs", "pairs"), "cusp-table": cusp_table, "cusp-claims": cusp_claims,
@@ -987,12 +1017,24 @@ def page_with_parts(path):
     return re.sub(r"<!-- (\S+) -->.*?<!-- end -->", replace, path.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
-def count_sorts(bench, method, exponent, names, arrays, seconds):
-    """{counter: mean of a sort} by Nsight Compute over so many arrays; {} where that fails or takes longer than `seconds`."""
-    # The row sorts once untimed and `repeat` times timed, each time other keys.
-    arguments = ["bench", "sort", "--classics", "--from", str(2 ** exponent), "--items", str(2 ** exponent), "--repeat", str(arrays - 1), "--algorithm", method]
-    command = ["ncu", "--csv", "--kernel-name-base", "demangled", "--kernel-name", "regex:" + COUNTED_KERNELS[method], "--cache-control", "none",
-               "--clock-control", "none", "--metrics", ",".join(COUNTERS[n] + ".sum" for n in names), bench, *arguments]
+def launches_of_sort(method, exponent):
+    """(most kernels of a sort, name of its last kernel or None where the number is known)"""
+    if method == "sortie bitonic":
+        n = 2 ** exponent
+        return round(bsn_transactions(n, 32, 2 ** 14) / (2 * n / 32)), None
+    if method == "tiled radix":
+        return 8 * 5, None  # 8 passes: sort tiles, three steps of the prefix sum, move runs
+    # quicksort: two kernels for each round that halves the sequences down to 2^14 keys, more or less, then one for all of them
+    return 5 * (exponent - 14) + 5, "::sort_kernel"
+
+
+def count_sort(bench, method, exponent, names, seconds):
+    """{counter: sum over the kernels of one sort} by Nsight Compute; {} where that fails or takes longer than `seconds`."""
+    launches, last_kernel = launches_of_sort(method, exponent)
+    # The first sort of the row.
+    arguments = ["bench", "sort", "--classics", "--from", str(2 ** exponent), "--items", str(2 ** exponent), "--repeat", "1", "--algorithm", method]
+    command = ["ncu", "--csv", "--kernel-name-base", "demangled", "--kernel-name", "regex:" + COUNTED_KERNELS[method], "--launch-count", str(launches),
+               "--cache-control", "none", "--clock-control", "none", "--metrics", ",".join(COUNTERS[n] + ".sum" for n in names), bench, *arguments]
     begin = time.monotonic()
     # A file, as a pipe would stay open for as long as a program that ncu leaves behind.
     with tempfile.TemporaryFile("w+") as output:
@@ -1004,39 +1046,47 @@ def count_sorts(bench, method, exponent, names, arrays, seconds):
             code = process.wait()
         output.seek(0)
         printed = output.read().splitlines()
-    sums = {}
-    kernels = 0
+    kernels = {}  # by their numbers, in the order of launches
     by_metric = {metric + ".sum": name for name, metric in COUNTERS.items()}
     for row in csv.DictReader(line for line in printed if line.startswith('"')):
         if name := by_metric.get(row["Metric Name"]):
-            kernels += name == names[0]
-            sums[name] = sums.get(name, 0) + float(row["Metric Value"].replace(",", ""))
-    print(f"pages.py: {method}, 2^{exponent}, {arrays} arrays, {len(names)} counters: {kernels} kernels in {time.monotonic() - begin:.1f} s, exit code {code}", file=sys.stderr, flush=True)
-    if code != 0 or not sums:
+            kernel = kernels.setdefault(int(row["ID"]), {"kernel": row["Kernel Name"]})
+            if re.fullmatch(r"[\d.,]+", row["Metric Value"]):
+                kernel[name] = float(row["Metric Value"].replace(",", ""))
+    counted = [kernels[number] for number in sorted(kernels)]
+    if last_kernel:
+        end = next((i + 1 for i, kernel in enumerate(counted) if last_kernel in kernel["kernel"]), None)
+        complete = end is not None
+        counted = counted[:end]
+    else:
+        complete = len(counted) == launches
+    print(f"pages.py: {method}, 2^{exponent}, {len(names)} counters: {len(kernels)} kernels in {time.monotonic() - begin:.1f} s, {len(counted)} of the sort, "
+          f"exit code {code}", file=sys.stderr, flush=True)
+    known = [name for name in names if all(name in kernel for kernel in counted)]
+    if code != 0 or not complete or known != list(names):
         print("\n".join(line for line in printed if line.startswith("==")), file=sys.stderr, flush=True)
-        return {}
-    return {name: total / arrays for name, total in sums.items()}
+    return {name: sum(kernel[name] for kernel in counted) for name in known} if complete else {}
 
 
-def count_by_ncu(bench, arrays, seconds, found=None, patched=True):
-    """Counters of Table 1: the mean of an array. Rows that the seconds do not suffice for are left out.
+def count_by_ncu(bench, seconds, found=None, patched=True):
+    """Counters of Table 1, each of one array. Rows that the seconds do not suffice for are left out.
 
-    Adds to `found` the counters that it does not have yet. Those that need patched kernels come last: patching a
-    program with many kernels takes long.
+    Adds to `found` the counters that it does not have yet. Those that need patched kernels have runs of their own: they slow
+    kernels down.
     """
     end = time.monotonic() + seconds
-    found = found or {"gpu": next(iter(gpu_names()), ""), "commit": "", "arrays": arrays, "counts": {}}
+    found = found or {"gpu": next(iter(gpu_names()), ""), "commit": "", "counts": {}}
     known = subprocess.run(["ncu", "--query-metrics"], stdout=subprocess.PIPE, text=True, check=False).stdout.split()
     first, *smaller = COUNTED_EXPONENTS
-    groups = [(first, [n for n in COUNTERS if n not in PATCHED and COUNTERS[n] in known])]
-    groups += [(e, list(WORK)) for e in smaller]
+    groups = [(first, [n for n in COUNTERS if n not in PATCHED and (COUNTERS[n] in known or not known)])]
     groups += [(first, list(PATCHED))] if patched else []
+    groups += [(e, list(WORK)) for e in smaller]
     for exponent, names in groups:
         for method in COUNTED_KERNELS:
             counts = found["counts"].setdefault(f"2^{exponent}", {}).setdefault(method, {})
             left = end - time.monotonic()
             if left >= 1 and not all(n in counts for n in names):
-                counts.update(count_sorts(bench, method, exponent, names, arrays, left))
+                counts.update(count_sort(bench, method, exponent, names, min(left, seconds / 2)))
     return found
 
 
@@ -1052,7 +1102,7 @@ def measure(bench, pages):
     for page in pages or RUNS:
         if page == "capannini-2011" and shutil.which("ncu"):
             with lzma.open(RESULTS / "capannini-counters.json.xz", "wt", encoding="utf-8") as file:
-                json.dump(count_by_ncu(bench, 20, 3600), file)
+                json.dump(count_by_ncu(bench, 3600), file)
         runs = RUNS[page] | (ON_TWO_GPUS.get(page, {}) if len(gpu_names()) > 1 else {})
         for name, arguments in runs.items():
             done = subprocess.run([bench, *shlex.split(arguments), "--json", "-"], stdout=subprocess.PIPE, check=False)

@@ -10,6 +10,7 @@
 #include "sortie/context.hpp"
 #include "sortie/corpus.hpp"
 #include "sortie/export.hpp"
+#include "sortie/sort.hpp"
 
 /// Inverted indexes of documents and of sequences, and searches in them (index_search.hpp).
 namespace sortie::indexing {
@@ -78,6 +79,9 @@ struct IndexOptions {
   /// Words are stemmed by this algorithm of libstemmer ("english"); empty: they are not.
   std::string stemmer = {};
   std::uint64_t block_bytes = 0;  ///< 0: as the memory budget allows
+  /// How the GPU sorts a run of words: automatic (radix), merge, or a registered algorithm that sorts
+  /// in the memory of one GPU. The index is the same.
+  SortAlgorithm gpu_sort = SortAlgorithm::automatic;
 };
 
 /// Memory and work of build_index().
@@ -129,7 +133,7 @@ struct IndexFigures {
 ///                 phases "parse and sort", "merge"
 /// \param path     the index file (docs/inverted-index.md describes it), created as a whole or not
 ///                 at all; the temporary file of runs is beside it
-/// \throws Error (usage)         invalid options; `path` is a pipe or a device
+/// \throws Error (usage)         invalid options; `gpu_sort` without a GPU or with k-mers; `path` is a pipe or a device
 /// \throws Error (unavailable)   no GPU for an indexer that needs it; stemming without libstemmer
 /// \throws Error (input)         more than 2^32 - 2 documents; what the source throws
 /// \throws Error (out_of_memory, output)

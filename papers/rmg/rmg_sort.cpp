@@ -14,6 +14,7 @@
 #include "multisort/cuda/exchange/item_exchange.hpp"
 #include "multisort/cuda/radix/partition_kernels.hpp"
 #include "papers/rmg/bucket_plan.hpp"
+#include "papers/rmg/gpu_links.hpp"
 #include "primitives/cuda/device_radix_sort.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/device_buffer.hpp"
@@ -32,9 +33,9 @@ constexpr std::uint64_t padding_parts = 200;
 constexpr std::uint64_t small_parts = 100;
 /// The paper's MAX_BRS: a device with more buckets sorts all its keys at once (section 4.4).
 constexpr std::size_t most_tasks = 128;
-/// The paper's MIN_SCO, in bytes, as we understand it: sorted buckets are copied to the host beside the
-/// sorts of the next ones once so many bytes wait. The value is ours.
-constexpr std::uint64_t least_copied_bytes = std::uint64_t{16} << 20;
+/// The paper's MIN_SCO: up to so many buckets of a device are all sorted before they are copied to the
+/// host (section 4.4).
+constexpr std::size_t most_tasks_without_overlap = 4;
 constexpr std::uint64_t most_batches = 1024;
 
 /// Items by which a device's buckets may exceed its chunk, for arrays of so many items.
@@ -106,6 +107,18 @@ class RmgSort {
     DeviceBuffer<std::byte> values;
     [[nodiscard]] RawItems arrays() { return {keys.data(), values.data()}; }
   };
+  /// What the second one of two concurrent sorts of a device uses.
+  struct SecondLane {
+    DeviceBuffer<std::byte> temporary;
+    CudaStream stream;
+
+    SecondLane() = default;
+    SecondLane(SecondLane&&) = default;
+    SecondLane& operator=(SecondLane&&) = default;
+    ~SecondLane() {
+      if (stream) static_cast<void>(cudaStreamSynchronize(stream.get()));
+    }
+  };
   struct Share {
     Buffer partitioned;    ///< the chunk, in the order of the buckets, unless `in_chunk`
     bool in_chunk = true;  ///< all passes so far found one bucket: the chunk has not been moved
@@ -116,6 +129,7 @@ class RmgSort {
     DeviceBuffer<std::uint64_t> key_places;
     DeviceBuffer<std::uint64_t> value_places;
     DeviceBuffer<std::byte> temporary;
+    SecondLane second;  ///< last, so that its work ends before the buffers are freed
   };
   /// Items [begin, begin + size) of a device's array.
   struct Part {
@@ -162,6 +176,9 @@ class RmgSort {
     check_cuda(device_radix_sort(nullptr, temporary, buffers, most, key_bits_ / 8,
                                  request_.value_bytes, 0, key_bits_, stream));
     share.temporary = {temporary, stream};
+    if (!to_host()) return;
+    share.second.temporary = {temporary, stream};
+    share.second.stream = make_stream();
   }
 
   void encode(bool decode) {
@@ -291,18 +308,18 @@ class RmgSort {
       arguments.batch_rows = share.batch_rows.data();
       arguments.tile_rows = share.tile_rows.data();
       check_cuda(kernels_.move(arguments, group_.stream(d)));
-      if (!first) copy(d, to, from, part.size);
+      if (!first) copy(d, to, from, part.size, group_.stream(d));
       share.in_chunk = false;
     }
   }
 
-  void copy(std::size_t d, RawItems from, RawItems to, std::uint64_t items) {
+  void copy(std::size_t d, RawItems from, RawItems to, std::uint64_t items, cudaStream_t stream) {
     const CurrentDevice current = group_.current(d);
     const auto copy_array = [&](const std::byte* source, std::byte* destination,
                                 std::uint64_t size) {
       if (items * size == 0) return;
-      check_cuda(cudaMemcpyAsync(destination, source, items * size, cudaMemcpyDeviceToDevice,
-                                 group_.stream(d)));
+      check_cuda(
+          cudaMemcpyAsync(destination, source, items * size, cudaMemcpyDeviceToDevice, stream));
     };
     copy_array(from.keys, to.keys, key_size());
     copy_array(from.values, to.values, value_size());
@@ -350,36 +367,41 @@ class RmgSort {
     return tasks;
   }
 
-  /// Sorts the buckets of each destination, and copies what is sorted to the host beside the sorts of
-  /// its next buckets.
+  /// Sorts the buckets of each destination, two at a time, and copies each to the host beside the sorts
+  /// of the next ones. Few buckets are all sorted first.
   void sort_to_host(const plan::RadixPartition& partition) {
     const std::vector<std::vector<plan::SortTask>> tasks = tasks_of(partition);
     const std::vector<std::uint64_t> received = begins_of(partition.destination_sizes());
     for (std::size_t destination = 0; destination < group_.size(); ++destination) {
       const std::size_t d = home_[destination];
       const CurrentDevice current = group_.current(d);
-      std::uint64_t begin = 0;  // of the items that wait for their copy
-      std::uint64_t end = 0;
+      const cudaStream_t lanes[] = {group_.stream(d), shares_[d].second.stream.get()};
+      group_.wait(lanes[1], d, lanes[0]);  // for what was received
+      const bool overlap = tasks[destination].size() > most_tasks_without_overlap;
+      std::size_t lane = 0;
       for (const plan::SortTask& task : tasks[destination]) {
         const RawItems to = at(chunk(d), task.begin);
-        sort_task(d, task, at(shares_[d].received.arrays(), task.begin), to);
+        sort_task(d, task, at(shares_[d].received.arrays(), task.begin), to, lane == 1);
         if (!order_.plain())
-          check_cuda(kernels_.encode(to.keys, task.size, order_, true, group_.stream(d)));
-        end = task.begin + task.size;
-        if ((end - begin) * (key_size() + value_size()) < least_copied_bytes) continue;
-        copy_out(d, begin, end, received[destination]);
-        begin = end;
+          check_cuda(kernels_.encode(to.keys, task.size, order_, true, lanes[lane]));
+        if (overlap)
+          copy_out(d, task.begin, task.begin + task.size, received[destination], lanes[lane]);
+        lane = 1 - lane;
       }
-      copy_out(d, begin, end, received[destination]);
+      group_.wait(lanes[0], d, lanes[1]);
+      if (!overlap && !tasks[destination].empty()) {
+        const plan::SortTask& last = tasks[destination].back();
+        copy_out(d, 0, last.begin + last.size, received[destination], lanes[0]);
+      }
     }
   }
 
-  /// Copies items [begin, end) of a device's chunk to the host after the work on it so far.
+  /// Copies items [begin, end) of a device's chunk to the host after the work on `stream` so far.
   /// \param destination_begin  place of the chunk in the sorted array
   void copy_out(std::size_t d, std::uint64_t begin, std::uint64_t end,
-                std::uint64_t destination_begin) {
+                std::uint64_t destination_begin, cudaStream_t stream) {
     if (begin == end) return;
-    group_.wait(group_.stream_out(d), d, group_.stream(d));
+    group_.wait(group_.stream_out(d), d, stream);
     const RawItems from = at(chunk(d), begin);
     const RawItems to = at(host_, destination_begin + begin);
     check_cuda(cudaMemcpyAsync(to.keys, from.keys, (end - begin) * key_size(),
@@ -417,15 +439,19 @@ class RmgSort {
         [&](std::size_t d) { return chunk(d); });
   }
 
-  void sort_task(std::size_t d, const plan::SortTask& task, RawItems from, RawItems to) {
+  /// \param second  whether the second lane sorts, if there is one
+  void sort_task(std::size_t d, const plan::SortTask& task, RawItems from, RawItems to,
+                 bool second = false) {
+    Share& share = shares_[d];
+    DeviceBuffer<std::byte>& temporary = second ? share.second.temporary : share.temporary;
+    const cudaStream_t stream = second ? share.second.stream.get() : group_.stream(d);
     RadixBuffers buffers{from.keys, to.keys, from.values, to.values};
     if (task.remaining_bits > 0) {
-      std::size_t temporary = shares_[d].temporary.bytes();
-      check_cuda(device_radix_sort(shares_[d].temporary.data(), temporary, buffers, task.size,
-                                   key_bits_ / 8, request_.value_bytes, 0, task.remaining_bits,
-                                   group_.stream(d)));
+      std::size_t bytes = temporary.bytes();
+      check_cuda(device_radix_sort(temporary.data(), bytes, buffers, task.size, key_bits_ / 8,
+                                   request_.value_bytes, 0, task.remaining_bits, stream));
     }
-    if (buffers.keys != to.keys) copy(d, from, to, task.size);
+    if (buffers.keys != to.keys) copy(d, from, to, task.size, stream);
   }
 
   const Context& context_;
@@ -455,7 +481,7 @@ void rmg_sort_chunks(const Context& context, const DeviceGroup& group,
 void rmg_sort_host(const Context& context, const std::vector<int>& ordinals,
                    const Request& request) {
   if (request.num_items == 0) return;
-  const DeviceGroup group(ordinals, request.options.transport);
+  const DeviceGroup group(best_linked(ordinals), request.options.transport);
   const std::vector<std::uint64_t> sizes = EqualShares{request.num_items, group.size()}.sizes();
   const std::vector<std::uint64_t> begins = begins_of(sizes);
   const RawItems host{static_cast<std::byte*>(request.keys),

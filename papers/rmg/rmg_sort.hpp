@@ -20,9 +20,11 @@ namespace sortie::papers {
 /// - A bucket that was moved again is copied back, where the code swaps buffers.
 /// - Chunks in device memory keep their sizes, so boundary buckets are copied once more. What serves
 ///   the copy to the host is in rmg_sort_host().
-/// - The GPUs, and their order, are the caller's; the thesis chooses them by topology.
-/// - Where keys of one value hide a border, their bucket is refined down to the last digit and then
-///   divided. So the host has no bucket to repair; in the thesis it repairs those that are split.
+/// - The chunks name their GPUs. From host memory rmg_sort_host() chooses them by their links, where
+///   the thesis gives the sets that its author found (section 5.1.3).
+/// - Keys of one value that hide a border are divided among devices before the exchange, as in
+///   section 3.2.3, but here so that each key keeps its place among equal ones. The host computes the
+///   borders only; no keys are moved there, in the thesis neither.
 /// - Neighbours are fused if they hold at most 1 % of a share together, whatever pass made them; the
 ///   thesis fuses buckets of fewer than 1 % each, of the same pass.
 /// - Values, signed and floating-point keys, and descending order; stable.
@@ -32,12 +34,14 @@ void rmg_sort_chunks(const Context& context, const multisort::DeviceGroup& group
                      const multisort::ChunkRequest& request);
 
 /// The same from host memory to host memory, as the thesis times it. Each device's share is copied in,
-/// and its sorted buckets are copied out beside the sorts of the next ones, at least MIN_SCO bytes at
-/// a time. If the keys are mirrored, the exchange is skipped, which the thesis proposes: devices keep
+/// and its buckets, of which two are sorted at a time, are copied out beside the sorts of the next ones;
+/// up to MIN_SCO buckets are all sorted first. Of more GPUs than are asked for, those with the best
+/// links sort, the first one of `ordinals` among them (gpu_set.hpp). If the keys are mirrored, the exchange is skipped, which the thesis proposes: devices keep
 /// their items, and the copies out put them in order. A HostMemorySort.
 ///
 /// Page-locked memory is copied beside the sorts; for pageable memory the runtime makes the host wait
-/// for each copy. Extra memory on each device: three copies of its items, and CUB's.
+/// for each copy. Extra memory on each device: three copies of its items, and CUB's
+/// twice.
 /// Report: phases "copy in", "partition", "exchange", "sort and copy out".
 /// \throws Error (out_of_memory) before host memory is changed; (device)
 void rmg_sort_host(const Context& context, const std::vector<int>& ordinals,

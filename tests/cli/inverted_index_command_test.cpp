@@ -122,6 +122,12 @@ TEST_F(InvertedIndexCommand, RefusesWrongUsageAndBadInput) {
                "--kmers: Value 32 not in range 1 to 31");
   expect_error(run({"inverted-index", path("a.txt"), "--canonical", "-o", path("x")}), 2,
                "--canonical requires --kmers");
+  expect_error(run({"inverted-index", path("a.txt"), "--indexer", "cpu", "--gpu-sort", "bitonic",
+                    "-o", path("x")}),
+               2, "sort bitonic on the GPU: found indexer cpu, expected gpu or gpu-overlapped");
+  expect_error(run({"inverted-index", path("a.txt"), "--gpu-sort", "magic", "-o", path("x")}), 2,
+               "sort algorithm: found \"magic\", expected auto, radix, merge, rmg, tanasic, het or "
+               "bitonic");
   const Result gpu = run({"inverted-index", path("a.txt"), "--backend", "cuda", "--device", "4000",
                           "--indexer", "gpu", "-o", path("x")});
   EXPECT_EQ(gpu.exit_code, 1);

@@ -60,7 +60,7 @@ PROGRAMS = {
     "spgemm": "Multiply/0.*-*ColumnsBeyondMemory*",
     "suffix_array": "-*/1.*:*LongerThanTheReference*:CheckSuffixArray*:*AllShortTexts*:*Million*",
     "genome_index": "GenomeIndex.Files*:FmIndex.FilesAre*",
-    "inverted_index": "BuildIndex.RandomDocuments*",
+    "inverted_index": "BuildIndex.RandomDocuments*:BuildIndex.EverySort*",
     "text_deduplication_device": "FindDuplicates.Removes*:FindDuplicates.Counts*:FindDuplicates.Runs*:DeviceSearch.Says*:DeviceStream.GoesOn*",
     "sorting_device": "ResidentSortOfFiles.TakesBudgets*",
     "multisort_device": "DeviceSort.NotANumber*",

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "apps/inverted_index/sort_queue.hpp"
+#include "papers/papers.hpp"
 #include "sortie/error.hpp"
 #include "tests/inverted_index/random_documents.hpp"
 #include "tests/support/backend.hpp"
@@ -226,6 +227,9 @@ TEST_F(BuildIndex, Refusals) {
   expect({}, small, ErrorKind::out_of_memory);
   expect({.kmer_length = 32}, context(), ErrorKind::usage);
   expect({.canonical = true}, context(), ErrorKind::usage);
+  expect({.indexer = Indexer::cpu, .gpu_sort = SortAlgorithm::merge}, context(), ErrorKind::usage);
+  expect({.indexer = Indexer::gpu, .kmer_length = 5, .gpu_sort = SortAlgorithm::merge}, context(),
+         ErrorKind::usage);
   Context host = context();
   host.device = 4000;
   expect({.indexer = Indexer::gpu}, host, ErrorKind::unavailable);
@@ -243,6 +247,21 @@ TEST_F(BuildIndex, Refusals) {
         indexing::build_index(context(), source, folder.path("index"), {.indexer = indexer}),
         Error);
     EXPECT_EQ(folder.entries(), 0u);
+  }
+}
+
+TEST_F(BuildIndex, EverySortOfTheGpu) {
+  if (backend() == Backend::host) GTEST_SKIP() << "needs a GPU";
+  const auto documents = random_documents(300, 60, 900, 5);
+  for (const bool positions : {false, true}) {
+    IndexOptions options{.indexer = Indexer::gpu, .positions = positions, .block_bytes = 5000};
+    const std::string expected = build(documents, documents.source(), options, context());
+    for (const SortAlgorithm sort : {SortAlgorithm::merge, SortAlgorithm::radix, papers::bitonic}) {
+      options.gpu_sort = sort;
+      options.indexer = Indexer::gpu_overlapped;
+      EXPECT_TRUE(build(documents, documents.source(), options, context()) == expected)
+          << name(sort);
+    }
   }
 }
 

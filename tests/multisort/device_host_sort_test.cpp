@@ -97,7 +97,7 @@ TEST(DeviceHostSort, PageLockedMemoryIsCopiedBesideTheWork) {
 }
 
 TEST(DeviceHostSort, MirroredKeysChangeTheirPlacesOnTheWayOut) {
-  constexpr std::uint64_t n = 8'000'003;  // copies of several MIN_SCO
+  constexpr std::uint64_t n = 8'000'003;  // more buckets than MIN_SCO
   PinnedBuffer<std::uint32_t> keys(n);
   for (const int devices : {1, 2, 3, 4}) {
     for (const Order order : {Order::ascending, Order::descending}) {
