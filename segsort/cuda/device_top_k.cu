@@ -6,6 +6,7 @@
 
 #include "core/cuda/device_pool.hpp"
 #include "segsort/cuda/launch_top_k.cuh"
+#include "segsort/cuda/policy.cuh"
 #include "sortie/device_segmented_sort.hpp"
 
 namespace sortie::segsort {
@@ -30,7 +31,7 @@ enum class Plan {
 /// Mean lengths of segments up to which sorting in tiles takes less time than selecting, in order,
 /// by k.
 constexpr std::int64_t longest_mean_of_tiles(std::int64_t k) {
-  return k == 1 ? 2 : k < 32 ? 64 : k < 256 ? 128 : 512;
+  return k == 1 ? 16 : k < 32 ? 64 : k < 256 ? 256 : warp_tile;
 }
 
 /// The longest segment that is sorted in a tile; 0: no tiles. If the kernels for longer segments do
@@ -39,8 +40,8 @@ int tile_longest_of(const DeviceTopKRequest& request) {
   if (!request.sorted || request.k > most_selected || request.num_segments <= 1 ||
       request.num_items / request.num_segments > longest_mean_of_tiles(request.k))
     return 0;
-  if (request.k > most_sorted_in_kernel) return longest_of_tile;
-  return static_cast<int>(std::max<std::int64_t>(longest_mean_of_tiles(request.k), 16));
+  if (request.k > most_sorted_in_kernel) return warp_tile;
+  return static_cast<int>(std::max<std::int64_t>(longest_mean_of_tiles(request.k), 64));
 }
 
 /// Warps read longer segments too if there are enough of them to occupy all warps.
@@ -187,6 +188,7 @@ cudaError_t select_words(const DeviceTopKRequest& request, TopKStorage& storage,
       .output_offsets = offsets(request.output_offsets),
       .num_items = static_cast<std::uint64_t>(request.num_items),
       .num_segments = static_cast<std::uint64_t>(request.num_segments),
+      .num_outputs = static_cast<std::uint64_t>(request.num_outputs),
       .row_length = static_cast<std::uint64_t>(request.num_items / request.num_segments),
       .device_num_segments = request.device_num_segments,
       .k = static_cast<std::uint64_t>(request.k),

@@ -97,6 +97,34 @@ struct TopKLists {
   std::uint64_t* ends = nullptr;
 };
 
+/// A segment, and the place of its results.
+struct Selection {
+  std::uint64_t begin = 0;
+  std::uint64_t length = 0;
+  std::uint64_t out = 0;
+  std::uint64_t wanted = 0;  ///< k, at most the length
+};
+
+/// What is loaded of a segment. Nothing is computed from it until extent() or selection() is called,
+/// so that loads can be in flight meanwhile.
+struct SelectionOffsets {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t out = 0;
+  std::uint64_t out_end = 0;
+  std::uint64_t k = 0;
+
+  [[nodiscard]] __device__ Selection selection() const {
+    const std::uint64_t length = end > begin ? end - begin : 0;
+    return {begin, length, out, min(min(k, out_end - out), length)};
+  }
+  /// Of length 0 if nothing is wanted.
+  [[nodiscard]] __device__ SegmentExtent extent() const {
+    const Selection s = selection();
+    return {s.begin, s.wanted == 0 ? 0 : s.length};
+  }
+};
+
 template <class WordType>
 struct TopKArguments {
   using Word = WordType;
@@ -111,12 +139,13 @@ struct TopKArguments {
   DeviceOffsets output_offsets;
   std::uint64_t num_items;
   std::uint64_t num_segments;
+  std::uint64_t num_outputs;
   std::uint64_t row_length;  ///< without offsets: of each segment
   const std::int64_t* device_num_segments;
   std::uint64_t k;
   KeyCodec<Word> codec;
   bool sorted;         ///< by the kernels
-  unsigned int chunk;  ///< segments that a warp takes at a time, at most 32
+  unsigned int chunk;  ///< segments that a warp takes at a time, at most 32; not of tiles
   int capacity;        ///< of a block's buffer
   TopKLists lists;
   std::uint64_t warp_longest = longest_of_warp;  ///< longest segment that a warp selects from
@@ -127,15 +156,31 @@ struct TopKArguments {
     return min(static_cast<std::uint64_t>(max(*device_num_segments, std::int64_t{0})),
                num_segments);
   }
+  [[nodiscard]] __device__ SelectionOffsets offsets(std::uint64_t segment) const {
+    SelectionOffsets found;
+    if (begin_offsets.data == nullptr) {
+      found.begin = segment * row_length;
+      found.end = found.begin + row_length;
+    } else {
+      found.begin = begin_offsets[segment];
+      found.end = end_offsets[segment];
+    }
+    if (output_offsets.data == nullptr) {
+      found.out = segment * k;
+      found.out_end = found.out + k;
+    } else {
+      found.out = output_offsets[segment];
+      found.out_end = output_offsets[segment + 1];
+    }
+    found.k = k;
+    return found;
+  }
   /// Prefetches the offsets of up to 256 segments. Called by a warp.
   __device__ void prefetch_offsets(std::uint64_t first, std::uint64_t count,
                                    std::uint64_t all) const {
     if (begin_offsets.data != nullptr) begin_offsets.prefetch(first, count, all);
     if (output_offsets.data != nullptr) output_offsets.prefetch(first, count, all);
   }
-  /// A key as tiles hold it, which they encode by tile_codec().
-  [[nodiscard]] __device__ Word loaded(Word key) const { return key; }
-  [[nodiscard]] __device__ Word stored(Word word) const { return codec.decoded(word); }
   [[nodiscard]] __device__ BitRangeCodec<Word> tile_codec() const {
     return {codec, ~Word{0}, 0, 0, codec.is_identity()};
   }
@@ -153,33 +198,9 @@ struct TopKArguments {
   }
 };
 
-/// A segment, and the place of its results.
-struct Selection {
-  std::uint64_t begin = 0;
-  std::uint64_t length = 0;
-  std::uint64_t out = 0;
-  std::uint64_t wanted = 0;  ///< k, at most the length
-};
-
 template <class Word>
 __device__ Selection selection_of(const TopKArguments<Word>& arguments, std::uint64_t segment) {
-  Selection s;
-  if (arguments.begin_offsets.data == nullptr) {
-    s.begin = segment * arguments.row_length;
-    s.length = arguments.row_length;
-  } else {
-    s.begin = arguments.begin_offsets[segment];
-    const std::uint64_t end = arguments.end_offsets[segment];
-    s.length = end > s.begin ? end - s.begin : 0;
-  }
-  std::uint64_t k = arguments.k;
-  s.out = segment * k;
-  if (arguments.output_offsets.data != nullptr) {
-    s.out = arguments.output_offsets[segment];
-    k = min(k, arguments.output_offsets[segment + 1] - s.out);
-  }
-  s.wanted = min(k, s.length);
-  return s;
+  return arguments.offsets(segment).selection();
 }
 
 /// Division of a long segment into parts.
