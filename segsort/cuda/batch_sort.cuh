@@ -189,7 +189,7 @@ __device__ __forceinline__ void store_selected(T& tile, const Arrays& arrays, in
   const bool has_keys = arrays.keys_out != nullptr;
 #pragma unroll 4
   for (int r = 0; r < T::items; ++r) {
-    const int p = r * 32 + T::thread();
+    const int p = r * T::threads + T::thread();
     if (p >= length) continue;
     const std::uint32_t word = tile.striped(r);
     std::uint64_t place = 0;

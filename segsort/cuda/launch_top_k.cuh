@@ -48,8 +48,8 @@ bool begins_with_threads(std::uint64_t items, std::uint64_t segments, std::uint6
   return segments != 0 && items / segments <= longest_mean;
 }
 
-/// Launches the kernel that sorts short segments in tiles, and lists the others. Defined in
-/// launch_top_k_tiles.cuh.
+/// Launches the kernel that sorts short segments in tiles, and lists the others, and that of the
+/// teams. Defined in launch_top_k_tiles.cuh.
 template <class Word>
 cudaError_t launch_top_k_tiles(const TopKArguments<Word>& arguments, cudaStream_t stream);
 extern template cudaError_t launch_top_k_tiles(const TopKArguments<std::uint32_t>&, cudaStream_t);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "primitives/key_codec.hpp"
 #include "segsort/cuda/arguments.cuh"
+#include "segsort/cuda/policy.cuh"
 
 /// Selection of the k first keys of each segment. Keys are words that ascend in the requested order
 /// (KeyCodec), so that the k least words are wanted, those at the lowest positions among equal
@@ -14,6 +16,7 @@
 /// |-------------------------|----------|------------------------------------------------------------|
 /// | up to 512, if that is   | a warp   | a tile of neighbouring segments, sorted; the first k of    |
 /// | faster (tile_longest)   |          | each are written                                           |
+/// | up to 8 k, at most 5120 | a team   | k > 32: a tile as above, of one segment                    |
 /// | up to 32 (8-byte: 16)   | a thread | the least, or a sorting network in registers               |
 /// | up to 1024              | a warp   | threshold of all items in registers                        |
 /// | up to 8192, k <= 32     | a warp   | items below a threshold enter a buffer                     |
@@ -60,6 +63,24 @@ constexpr int buffer_capacity(std::int64_t k) {
   return top_k_chunk + (k > 512 ? 2 * static_cast<int>(most_selected) : 1024);
 }
 
+/// Segments that exceed a warp's tile are sorted by teams of warps, if k is large compared with
+/// their length (team_longest): lists of segments by the block class of the tile. All teams share
+/// blocks of so many warps.
+inline constexpr int top_k_team_warps = 20;
+inline constexpr int team_lists = 3;
+__host__ __device__ constexpr int team_class(int list) {
+  return list == 0 ? block_class(1024) : list == 1 ? block_class(2048) : block_class(5120);
+}
+static_assert(warps_of_block<std::uint32_t>(team_class(0)) == top_k_team_warps &&
+              warps_of_block<std::uint64_t>(team_class(0)) == top_k_team_warps &&
+              warps_of_block<std::uint32_t>(team_class(1)) == top_k_team_warps &&
+              warps_of_block<std::uint64_t>(team_class(1)) == top_k_team_warps &&
+              warps_of_block<std::uint32_t>(team_class(2)) == top_k_team_warps &&
+              warps_of_block<std::uint64_t>(team_class(2)) == top_k_team_warps);
+/// Shared memory that the tile of any team fits.
+inline constexpr std::size_t shared_bytes_of_teams = 128 * 1024;
+inline constexpr std::uint64_t longest_of_teams = block_capacity(team_class(team_lists - 1));
+
 /// A segment of more than longest_of_block items.
 struct LongSegment {
   std::uint64_t segment;
@@ -76,6 +97,7 @@ struct TopKCounters {
   unsigned long long next_task;
   unsigned long long next_chunk;  ///< first chunk of top_k_tile_kernel that no warp has claimed
   unsigned long long results;     ///< extents listed in begins and ends
+  unsigned long long team_segments[team_lists];
 };
 
 /// Arrays in temporary storage.
@@ -95,6 +117,7 @@ struct TopKLists {
   /// for the sort of the results; null: not wanted.
   std::uint64_t* begins = nullptr;
   std::uint64_t* ends = nullptr;
+  std::uint64_t* team_segments[team_lists] = {};
 };
 
 /// A segment, and the place of its results.
@@ -149,7 +172,8 @@ struct TopKArguments {
   int capacity;        ///< of a block's buffer
   TopKLists lists;
   std::uint64_t warp_longest = longest_of_warp;  ///< longest segment that a warp selects from
-  int tile_longest = 0;  ///< longest segment that is sorted in a tile; 0: no tiles
+  int tile_longest = 0;            ///< longest segment that is sorted in a tile; 0: no tiles
+  std::uint64_t team_longest = 0;  ///< longer ones up to this length are sorted by teams; 0: none
 
   [[nodiscard]] __device__ std::uint64_t segments() const {
     if (device_num_segments == nullptr) return num_segments;

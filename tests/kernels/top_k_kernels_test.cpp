@@ -12,6 +12,7 @@
 
 #include "segsort/cuda/narrow_long.cuh"
 #include "segsort/cuda/top_k_blocks.cuh"
+#include "segsort/cuda/top_k_teams.cuh"
 #include "segsort/cuda/top_k_threads.cuh"
 #include "segsort/cuda/top_k_tiles.cuh"
 #include "segsort/cuda/top_k_warps.cuh"
@@ -118,9 +119,17 @@ void expect_top(const std::vector<std::uint64_t>& lengths, std::uint64_t k, Keys
   if (tile_longest != 0) {
     TopKArguments<Word> of_tiles = arguments;
     of_tiles.tile_longest = tile_longest;
+    std::vector<std::uint64_t> team_segments[team_lists];
+    for (int list = 0; list < team_lists; ++list) {
+      team_segments[list].resize(lengths.size());
+      of_tiles.lists.team_segments[list] = team_segments[list].data();
+    }
+    if (k > most_sorted_in_kernel) of_tiles.team_longest = longest_of_teams;
     const ChunkPlan chunks{1'000'000, chunk * 5, 1};
     cuda_on_host::run_block(top_k_tile_threads,
                             [&] { top_k_tile_kernel<Word, 8, std::uint32_t>(of_tiles, chunks); });
+    cuda_on_host::run_block(32 * top_k_team_warps,
+                            [&] { top_k_team_kernel<Word, 8>(of_tiles, 227 * 1024); });
   } else if (by_threads) {
     cuda_on_host::run_block(32 * top_k_warps, [&] {
       chunk == 32 ? top_k_thread_kernel<Word, longest_of_thread<Word>>(arguments)
@@ -185,6 +194,10 @@ void expect_tiles() {
   expect_top<Word>({0, 0, 700, 0}, 3, Keys::random, true, 0, 32, false, 512);
   std::vector<std::uint64_t> of_tiles = short_lengths;
   std::erase_if(of_tiles, [](std::uint64_t length) { return length > longest_of_tile; });
+  for (const Keys kind : {Keys::random, Keys::few})
+    for (const std::uint64_t k : {100, 6000})
+      expect_top<Word>({0, 3, 600, 513, 1024, 1025, 2048, 2049, 4000, 5120}, k, kind, true, 0, 32,
+                       false, longest_of_tile, longest_of_warp, k == 6000);
   for (const std::uint64_t k : {5, 600})  // the first of each segment, or all
     for (const std::uint64_t gap : {0, 3})
       expect_top<Word>(of_tiles, k, Keys::few, true, gap, 32, false, longest_of_tile,
