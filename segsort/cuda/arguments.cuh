@@ -108,8 +108,10 @@ struct SegmentOffsets {
 enum class Buffer : std::uint32_t { input, output, scratch };
 
 /// Arguments of every kernel: the arrays of the caller, with keys as words of their width.
-template <class Word>
+template <class WordType>
 struct Arguments {
+  using Word = WordType;
+  using Stored = WordType;  ///< a key as it is in memory
   const Word* keys_in;
   Word* keys_out;
   Word* keys_scratch;
@@ -132,6 +134,16 @@ struct Arguments {
     return min(static_cast<std::uint64_t>(max(rest, std::int64_t{0})), num_segments);
   }
 
+  [[nodiscard]] __device__ SegmentOffsets offsets(std::uint64_t segment) const {
+    return {begin_offsets[segment], end_offsets[segment]};
+  }
+  /// Prefetches the offsets of up to 512 segments. Called by a warp.
+  __device__ void prefetch_offsets(std::uint64_t first, std::uint64_t count,
+                                   std::uint64_t all) const {
+    begin_offsets.prefetch(first, count, all);
+  }
+  [[nodiscard]] __device__ const BitRangeCodec<Word>& tile_codec() const { return codec; }
+
   [[nodiscard]] __device__ const Word* keys_of(Buffer buffer) const {
     return buffer == Buffer::input ? keys_in : buffer == Buffer::output ? keys_out : keys_scratch;
   }
@@ -144,7 +156,7 @@ struct Arguments {
 
 template <class Word>
 __device__ SegmentExtent extent(const Arguments<Word>& arguments, std::uint64_t segment) {
-  return SegmentOffsets{arguments.begin_offsets[segment], arguments.end_offsets[segment]}.extent();
+  return arguments.offsets(segment).extent();
 }
 
 /// Most segments per pass: segment indices have 32 bits, so more segments take several passes.

@@ -12,54 +12,96 @@
 /// fit the warp's tile form a batch, whatever their lengths; reads and writes are coalesced
 /// wherever the segments are adjacent. Longer segments are ordered by length, and each of the
 /// longest shares a tile with as many of the shortest as fit.
+///
+/// Narrow keys (narrow_tiles.cuh) and selections (top_k_tiles.cuh) use the same functions with
+/// arguments and arrays of their own. A selection sorts whole segments too, but writes only the
+/// first items of each, and elsewhere: ResultPlaces.
 namespace sortie::segsort {
 
 /// Most segments in a tile if all are longer than longest_batched.
 inline constexpr int most_medium = warp_tile / (longest_batched + 1);
 
-/// Kernel arguments that sort_short_segments() needs.
-template <class Word>
+/// Kernel arguments that sort_short_segments() needs. Keys are widened when they are loaded, and
+/// narrowed when they are stored, if Stored has fewer bits than Word.
+/// \tparam Selects  only the first items of each segment are written, see ResultPlaces. The keys or
+///                  the values need not be written, and without values_in, the values are positions
+template <class Word, class StoredType = Word, class Codec = BitRangeCodec<Word>,
+          bool Selects = false>
 struct ItemArrays {
-  const Word* keys_in;
-  Word* keys_out;
+  using Stored = StoredType;
+  static constexpr bool selects = Selects;
+  static constexpr int most_segments = selects ? 256 : most_segments_of_chunk;
+
+  const Stored* keys_in;
+  Stored* keys_out;
   const void* values_in;
   void* values_out;
-  BitRangeCodec<Word> codec;
+  Codec codec;
 };
+template <class Word>
+using SelectedArrays = ItemArrays<Word, Word, BitRangeCodec<Word>, true>;
+
+/// Where the first items of the segments of a chunk are written. The item of number i in the chunk,
+/// after the sort, goes to out + i if i < end.
+template <class Index, int Most>
+struct ResultPlaces {
+  Index out[Most];  ///< from the front: of batched segments; back: first place of medium ones
+  std::uint16_t end[Most];        ///< from the back: how many items of a medium segment are written
+  Index medium_out[most_medium];  ///< for the segments of one tile
+  std::uint16_t medium_end[most_medium];
+
+  __device__ Index& medium(int i) { return out[Most - 1 - i]; }
+  __device__ std::uint16_t& medium_wanted(int i) { return end[Most - 1 - i]; }
+};
+struct NoPlaces {};
 
 /// Shared memory of a warp for its chunk. Index has enough bits to count all items.
-template <class WordType, int ValueBytes, class IndexType>
+template <class WordType, int ValueBytes, class IndexType, class ArraysType = ItemArrays<WordType>>
 struct BatchShared {
   using T = Tile<WordType, ValueBytes, 1, warp_tile_items>;
   using Word = WordType;
   using Index = IndexType;
+  using Arrays = ArraysType;
+  static constexpr int most_segments = Arrays::most_segments;
   T tile;
-  ItemArrays<Word> arrays;
+  Arrays arrays;
   /// From the front: for each batched segment, its first item minus the number of that item in the
   /// chunk. From the back: for each medium segment, length << 16 | index of the segment in the
   /// chunk; after ordering, its first item.
-  Index base[most_segments_of_chunk];
+  Index base[most_segments];
   /// From the front: number of the first item of each batched segment. From the back: lengths of
   /// the medium segments, after ordering.
-  std::uint16_t number[most_segments_of_chunk + 1];
+  std::uint16_t number[most_segments + 1];
   Index medium_base[most_medium];  ///< as base, for the segments of one tile
   std::uint16_t medium_number[most_medium + 1];
+  [[no_unique_address]] std::conditional_t<Arrays::selects, ResultPlaces<Index, most_segments>,
+                                           NoPlaces>
+      places;
 
-  __device__ Index& medium(int i) { return base[most_segments_of_chunk - 1 - i]; }
-  __device__ std::uint16_t& medium_length(int i) { return number[most_segments_of_chunk - i]; }
+  __device__ Index& medium(int i) { return base[most_segments - 1 - i]; }
+  __device__ std::uint16_t& medium_length(int i) { return number[most_segments - i]; }
 };
 static_assert(most_segments_of_chunk * longest_batched < 1 << 16);
 static_assert(longest_batched <= longest_middle_run);
 
-/// Copies segments of one item each.
-template <class T, class Index>
-__device__ __forceinline__ void copy_batch(const Arguments<typename T::Word>& arguments,
-                                           const Index* base, Index first, int length) {
+/// Copies segments of one item each, the chunk's segments from first_segment on.
+template <class Shared, class Arguments>
+__device__ __forceinline__ void copy_batch(Shared& shared, const Arguments& arguments,
+                                           int first_segment, int length) {
+  using T = typename Shared::T;
+  using Index = typename Shared::Index;
   using Value = typename T::Value;
+  constexpr bool selects = Shared::Arrays::selects;
+  const Index* const base = shared.base + first_segment;
+  const Index first = shared.number[first_segment];
+  const Index* places = base;
+  if constexpr (selects) places = shared.places.out + first_segment;
+  const bool has_keys = !selects || arguments.keys_out != nullptr;
+  const bool has_positions = selects && arguments.values_in == nullptr;
   constexpr int ahead = 8;
   for (int begin = T::thread(); begin < length; begin += 32 * ahead) {
     Index index[ahead];
-    typename T::Word keys[ahead];
+    typename Shared::Arrays::Stored keys[ahead];
     Value values[ahead];
 #pragma unroll
     for (int k = 0; k < ahead; ++k) {
@@ -68,12 +110,15 @@ __device__ __forceinline__ void copy_batch(const Arguments<typename T::Word>& ar
       index[k] = base[e] + first + static_cast<Index>(e);
       keys[k] = arguments.keys_in[index[k]];
       if constexpr (T::value_bytes != 0)
-        values[k] = static_cast<const Value*>(arguments.values_in)[index[k]];
+        values[k] = has_positions ? static_cast<Value>(index[k])
+                                  : static_cast<const Value*>(arguments.values_in)[index[k]];
     }
 #pragma unroll
     for (int k = 0; k < ahead; ++k) {
       if (begin + 32 * k >= length) continue;
-      arguments.keys_out[index[k]] = keys[k];
+      if constexpr (selects)
+        index[k] = places[begin + 32 * k] + first + static_cast<Index>(begin + 32 * k);
+      if (has_keys) arguments.keys_out[index[k]] = keys[k];
       if constexpr (T::value_bytes != 0)
         static_cast<Value*>(arguments.values_out)[index[k]] = values[k];
     }
@@ -121,15 +166,55 @@ __device__ __forceinline__ int longest_of(const std::uint16_t* number, int segme
   return static_cast<int>(max_in_warp(static_cast<std::uint32_t>(longest)));
 }
 
+/// Starts to load the value of item e of a tile, which is at `index`.
+template <class Arrays, class T, class Index>
+__device__ __forceinline__ void load_value(T& tile, int e, const void* values_in, Index index) {
+  if constexpr (Arrays::selects && T::value_bytes != 0) {
+    if (values_in == nullptr) {
+      tile.values[e] = static_cast<typename T::Value>(index);
+      return;
+    }
+  }
+  fetch_value(tile, e, value_at<T>(values_in, index));
+}
+
+/// Writes the selected items of a sorted tile. place_of(word, p, place) returns whether the item at
+/// position p is selected, and sets its place. Either array may be null.
+template <class T, class Arrays, class PlaceOf>
+__device__ __forceinline__ void store_selected(T& tile, const Arrays& arrays, int length,
+                                               const PlaceOf& place_of) {
+  using Value = typename T::Value;
+  auto* const keys_out = in_global_memory(arrays.keys_out);
+  auto* const values_out = in_global_memory(static_cast<Value*>(arrays.values_out));
+  const bool has_keys = arrays.keys_out != nullptr;
+#pragma unroll 4
+  for (int r = 0; r < T::items; ++r) {
+    const int p = r * T::threads + T::thread();
+    if (p >= length) continue;
+    const std::uint32_t word = tile.striped(r);
+    std::uint64_t place = 0;
+    if (!place_of(word, p, place)) continue;
+    const std::uint32_t e = word & T::index_mask;
+    if (has_keys) keys_out[place] = arrays.codec.decode(tile.keys[e]);
+    if constexpr (T::value_bytes != 0) values_out[place] = tile.values[e];
+  }
+}
+
 /// Sorts `segments` segments that are too long to be batched as one tile of the calling warp. Their
-/// items have the numbers number[0] .. number[segments]-1; those of segment j start at number[j],
-/// and item number i is at base[j] + i.
-template <class T, class Index>
-__device__ __forceinline__ void sort_medium(T& tile, const Arguments<typename T::Word>& arguments,
-                                            const Index* base, const std::uint16_t* number,
+/// items have the numbers medium_number[0] .. medium_number[segments] - 1; those of segment j start
+/// at medium_number[j], and item number i is at medium_base[j] + i.
+template <class Shared, class Arguments>
+__device__ __forceinline__ void sort_medium(Shared& shared, const Arguments& arguments,
                                             int segments) {
+  using T = typename Shared::T;
+  using Index = typename Shared::Index;
+  using Arrays = typename Shared::Arrays;
   using Word = typename T::Word;
   using Value = typename T::Value;
+  T& tile = shared.tile;
+  const Index* const base = shared.medium_base;
+  const std::uint16_t* const number = shared.medium_number;
+  const auto& codec = arguments.tile_codec();
   const int lane = T::thread();
   const Index first = number[0];
   const int length = number[segments] - number[0];
@@ -143,7 +228,7 @@ __device__ __forceinline__ void sort_medium(T& tile, const Arguments<typename T:
       const int e = r * 32 + lane;
       const Index index = start + static_cast<Index>(min(e, length - 1));
       keys[r] = arguments.keys_in[index];
-      fetch_value(tile, e, value_at<T>(arguments.values_in, index));
+      load_value<Arrays>(tile, e, arguments.values_in, index);
       words[r] = e < length ? static_cast<std::uint32_t>(e) : 0xffffffffu;
     }
   } else {
@@ -156,19 +241,29 @@ __device__ __forceinline__ void sort_medium(T& tile, const Arguments<typename T:
       const std::uint32_t segment = segment_in_row(heads[e] != 0, before);
       const Index index = base[segment] + first + static_cast<Index>(min(e, length - 1));
       keys[r] = arguments.keys_in[index];
-      fetch_value(tile, e, value_at<T>(arguments.values_in, index));
+      load_value<Arrays>(tile, e, arguments.values_in, index);
       words[r] = e < length ? segment_field(segment, segment_bits) | static_cast<std::uint32_t>(e)
                             : 0xffffffffu;
     }
   }
-  keep_keys(tile, keys, arguments.codec);
-  static_cast<void>(sort_tile(tile, keys, words, length, segment_bits, arguments.codec));
+  keep_keys(tile, keys, codec);
+  static_cast<void>(sort_tile(tile, keys, words, length, segment_bits, codec));
   finish_values(tile);
-  store_tile(tile, arguments.codec, length, arguments.keys_out,
-             static_cast<Value*>(arguments.values_out), [&](std::uint32_t word, int r) {
-               return base[segment_of(word, segment_bits)] + first +
-                      static_cast<Index>(r * 32 + lane);
-             });
+  if constexpr (Arrays::selects) {
+    store_selected(tile, shared.arrays, length,
+                   [&](std::uint32_t word, int p, std::uint64_t& place) {
+                     const std::uint32_t segment = segment_of(word, segment_bits);
+                     if (p >= shared.places.medium_end[segment]) return false;
+                     place = shared.places.medium_out[segment] + static_cast<Index>(p);
+                     return true;
+                   });
+  } else {
+    store_tile(tile, codec, length, arguments.keys_out, static_cast<Value*>(arguments.values_out),
+               [&](std::uint32_t word, int r) {
+                 return base[segment_of(word, segment_bits)] + first +
+                        static_cast<Index>(r * 32 + lane);
+               });
+  }
   __syncwarp();
 }
 
@@ -181,24 +276,37 @@ __device__ __forceinline__ Shared& shared_memory_of_warp() {
 /// the calling warp. As sort_medium(), with simplifications that short segments allow. Not inlined,
 /// because it needs all registers.
 /// \tparam AreNeighbours  the segments are adjacent in memory
-template <bool AreNeighbours, class Shared>
+/// \tparam AreWhole       so are their results: all items are written. Only if AreNeighbours
+template <bool AreNeighbours, bool AreWhole, class Shared>
 __device__ __noinline__ void sort_short_segments(int first_segment, int segments, int longest) {
   using T = typename Shared::T;
   using Word = typename Shared::Word;
   using Index = typename Shared::Index;
+  using Arrays = typename Shared::Arrays;
   Shared& shared = shared_memory_of_warp<Shared>();
   T& tile = shared.tile;
   const Index* const base = shared.base + first_segment;
   const std::uint16_t* const number = shared.number + first_segment;
-  const Word* const keys_in = in_global_memory(shared.arrays.keys_in);
+  const auto* const keys_in = in_global_memory(shared.arrays.keys_in);
   const int lane = T::thread();
   const int length = number[segments] - number[0];
   const Index first = number[0];
   const Index start = base[0] + first;
   Word keys[T::items];
   std::uint32_t words[T::items];
-  if constexpr (AreNeighbours)
-    load_items(tile, keys, keys_in + start, value_at<T>(shared.arrays.values_in, start), length);
+  if constexpr (AreNeighbours) {
+    if (Arrays::selects && T::value_bytes != 0 && shared.arrays.values_in == nullptr) {
+#pragma unroll
+      for (int r = 0; r < T::items; ++r) {
+        const int e = r * 32 + lane;
+        const Index index = start + static_cast<Index>(min(e, length - 1));
+        keys[r] = keys_in[index];
+        tile.values[e] = static_cast<typename T::Value>(index);
+      }
+    } else {
+      load_items(tile, keys, keys_in + start, value_at<T>(shared.arrays.values_in, start), length);
+    }
+  }
   const unsigned char* const heads = mark_heads(tile, number, segments);
   const TileSegments found = segments_of_tile(
       longest, __ballot_sync(full_warp, lane * T::items >= length || heads[lane * T::items] != 0));
@@ -212,18 +320,29 @@ __device__ __noinline__ void sort_short_segments(int first_segment, int segments
     if constexpr (!AreNeighbours) {
       const Index index = base[segment] + first + static_cast<Index>(min(e, length - 1));
       keys[r] = keys_in[index];
-      fetch_value(tile, e, value_at<T>(shared.arrays.values_in, index));
+      load_value<Arrays>(tile, e, shared.arrays.values_in, index);
     }
     words[r] =
         e < length ? segment << (32 - segment_bits) | static_cast<std::uint32_t>(e) : 0xffffffffu;
   }
-  const BitRangeCodec<Word> codec = shared.arrays.codec;
+  const auto codec = shared.arrays.codec;
   keep_keys(tile, keys, codec);
   sort_tile<T, true>(tile, keys, words, length, segment_bits, codec, found);
   finish_values(tile);
-  if constexpr (AreNeighbours) {
-    store_items(tile, codec, length, in_global_memory(shared.arrays.keys_out) + start,
-                value_at<T>(shared.arrays.values_out, start));
+  if constexpr (AreNeighbours && AreWhole) {
+    Index start_out = start;
+    if constexpr (Arrays::selects) start_out = shared.places.out[first_segment] + first;
+    store_items(tile, codec, length, in_global_memory(shared.arrays.keys_out) + start_out,
+                value_at<T>(shared.arrays.values_out, start_out));
+  } else if constexpr (Arrays::selects) {
+    store_selected(
+        tile, shared.arrays, length, [&](std::uint32_t word, int p, std::uint64_t& place) {
+          const auto segment = first_segment + static_cast<int>(word >> (32 - segment_bits));
+          const Index number = first + static_cast<Index>(p);
+          if (number >= shared.places.end[segment]) return false;
+          place = shared.places.out[segment] + number;
+          return true;
+        });
   } else {
     store_tile(tile, codec, length, in_global_memory(shared.arrays.keys_out),
                value_at<T>(shared.arrays.values_out, 0), [&](std::uint32_t word, int r) {
@@ -241,39 +360,47 @@ struct Chunk {
 };
 
 /// Reads `segments` segments from chunk_begin on. All lanes call list_long(segment, length)
-/// together if any of their segments is longer than Longest.
-template <int Longest, class Shared, class Word, class ListLong>
-__device__ __forceinline__ Chunk read_chunk(Shared& shared, const Arguments<Word>& arguments,
+/// together, with their segments and the offsets of these, if any is longer than Longest.
+template <int Longest, class Shared, class Arguments, class ListLong>
+__device__ __forceinline__ Chunk read_chunk(Shared& shared, const Arguments& arguments,
                                             const ListLong& list_long, std::uint64_t chunk_begin,
                                             int segments) {
   using Index = typename Shared::Index;
+  using Offsets = decltype(arguments.offsets(0));
+  constexpr bool selects = Shared::Arrays::selects;
+  std::uint64_t longest = Longest;
+  std::uint64_t batch_longest = longest_batched;
+  if constexpr (selects) {
+    longest = static_cast<std::uint64_t>(arguments.tile_longest);
+    batch_longest = min(batch_longest, longest);
+  }
   const int lane = static_cast<int>(threadIdx.x % 32);
   const unsigned int lower = (1u << lane) - 1;
   // Two rows of offsets are prefetched, and the loop is not unrolled: four rows at a time would be
   // faster in isolation, but leave less of the instruction cache to the sort.
-  const auto fetch = [&](int row) -> SegmentOffsets {
-    if (row + lane >= segments) return {0, 0};
-    const std::uint64_t segment = chunk_begin + static_cast<std::uint64_t>(row + lane);
-    return {arguments.begin_offsets[segment], arguments.end_offsets[segment]};
+  const auto fetch = [&](int row) -> Offsets {
+    if (row + lane >= segments) return {};
+    return arguments.offsets(chunk_begin + static_cast<std::uint64_t>(row + lane));
   };
-  SegmentOffsets next_row = fetch(0);
-  SegmentOffsets next_but_one = fetch(32);
+  Offsets next_row = fetch(0);
+  Offsets next_but_one = fetch(32);
   Chunk chunk{};
   int items = 0;
 #pragma unroll 1
   for (int row = 0; row < segments; row += 32) {
     const int segment = row + lane;
-    const SegmentExtent found = next_row.extent();
+    const Offsets offsets = next_row;
+    const SegmentExtent found = offsets.extent();
     next_row = next_but_one;
     next_but_one = fetch(row + 64);
-    const bool is_batched = found.length != 0 && found.length <= longest_batched;
+    const bool is_batched = found.length != 0 && found.length <= batch_longest;
     const int length = is_batched ? static_cast<int>(found.length) : 0;
     const unsigned int members = __ballot_sync(full_warp, is_batched);
     // If all segments of the row are adjacent in memory, offsets yield the prefix sums of the
     // lengths.
     const auto begin = static_cast<Index>(found.begin);
     const Index next = __shfl_down_sync(full_warp, begin, 1);
-    const bool is_neighbour = found.length <= longest_batched && segment < segments &&
+    const bool is_neighbour = found.length <= batch_longest && segment < segments &&
                               (lane == 31 || begin + static_cast<Index>(length) == next);
     int before = 0;
     int total = 0;
@@ -290,21 +417,24 @@ __device__ __forceinline__ Chunk read_chunk(Shared& shared, const Arguments<Word
       const int number = items + before;
       shared.number[place] = static_cast<std::uint16_t>(number);
       shared.base[place] = static_cast<Index>(found.begin) - static_cast<Index>(number);
+      if constexpr (selects) {
+        shared.places.out[place] = static_cast<Index>(offsets.out) - static_cast<Index>(number);
+        shared.places.end[place] = static_cast<std::uint16_t>(number + offsets.selection().wanted);
+      }
     }
     items += total;
     chunk.batched += __popc(members);
-    if (__any_sync(full_warp, found.length > longest_batched) == 0) continue;
+    if (__any_sync(full_warp, found.length > batch_longest) == 0) continue;
     if constexpr (Longest > longest_batched) {
-      const bool is_medium = found.length > longest_batched && found.length <= Longest;
+      const bool is_medium = found.length > batch_longest && found.length <= longest;
       const unsigned int medium = __ballot_sync(full_warp, is_medium);
       if (is_medium)
         shared.medium(chunk.medium + __popc(medium & lower)) =
             static_cast<Index>(found.length << 16 | static_cast<std::uint64_t>(segment));
       chunk.medium += __popc(medium);
     }
-    if (__any_sync(full_warp, found.length > Longest) != 0)
-      list_long(static_cast<std::uint32_t>(chunk_begin) + static_cast<std::uint32_t>(segment),
-                found.length);
+    if (__any_sync(full_warp, found.length > longest) != 0)
+      list_long(chunk_begin + static_cast<std::uint64_t>(segment), offsets);
   }
   if (lane == 0) shared.number[chunk.batched] = static_cast<std::uint16_t>(items);
   __syncwarp();
@@ -312,8 +442,8 @@ __device__ __forceinline__ Chunk read_chunk(Shared& shared, const Arguments<Word
 }
 
 /// Orders up to 128 medium segments from `begin` on by length.
-template <class Shared, class Word>
-__device__ __forceinline__ void order_medium(Shared& shared, const Arguments<Word>& arguments,
+template <class Shared, class Arguments>
+__device__ __forceinline__ void order_medium(Shared& shared, const Arguments& arguments,
                                              std::uint64_t chunk_begin, int begin, int count) {
   using Index = typename Shared::Index;
   constexpr int each = 4;
@@ -330,25 +460,32 @@ __device__ __forceinline__ void order_medium(Shared& shared, const Arguments<Wor
   for (int r = 0; r < each; ++r) {
     const int i = lane * each + r;
     if (i >= count) continue;
-    shared.medium(begin + i) =
-        static_cast<Index>(arguments.begin_offsets[chunk_begin + (words[r] & 0xffff)]);
+    const std::uint64_t segment = chunk_begin + (words[r] & 0xffff);
+    if constexpr (Shared::Arrays::selects) {
+      const auto offsets = arguments.offsets(segment);
+      shared.medium(begin + i) = static_cast<Index>(offsets.begin);
+      shared.places.medium(begin + i) = static_cast<Index>(offsets.out);
+      shared.places.medium_wanted(begin + i) =
+          static_cast<std::uint16_t>(offsets.selection().wanted);
+    } else {
+      shared.medium(begin + i) = static_cast<Index>(arguments.begin_offsets[segment]);
+    }
     shared.medium_length(begin + i) = static_cast<std::uint16_t>(words[r] >> 16);
   }
   __syncwarp();
 }
 
-template <class Shared>
-__device__ __forceinline__ void keep_arrays(Shared& shared,
-                                            const Arguments<typename Shared::Word>& arguments) {
+template <class Shared, class Arguments>
+__device__ __forceinline__ void keep_arrays(Shared& shared, const Arguments& arguments) {
   if (threadIdx.x % 32 == 0)
     shared.arrays = {arguments.keys_in, arguments.keys_out, arguments.values_in,
-                     arguments.values_out, arguments.codec};
+                     arguments.values_out, arguments.tile_codec()};
   __syncwarp();
 }
 
 /// Sorts the `medium` segments of a chunk that are too long to be batched.
-template <class Shared, class Word>
-__device__ __forceinline__ void sort_all_medium(Shared& shared, const Arguments<Word>& arguments,
+template <class Shared, class Arguments>
+__device__ __forceinline__ void sort_all_medium(Shared& shared, const Arguments& arguments,
                                                 std::uint64_t chunk_begin, int medium) {
   using Index = typename Shared::Index;
   constexpr int most_ordered = 128;
@@ -381,15 +518,23 @@ __device__ __forceinline__ void sort_all_medium(Shared& shared, const Arguments<
     if (lane < segments)
       shared.medium_base[lane] = shared.medium(mine) - static_cast<Index>(begin_number);
     if (lane <= segments) shared.medium_number[lane] = static_cast<std::uint16_t>(begin_number);
+    if constexpr (Shared::Arrays::selects) {
+      auto& places = shared.places;
+      if (lane < segments) {
+        places.medium_out[lane] = places.medium(mine) - static_cast<Index>(begin_number);
+        places.medium_end[lane] =
+            static_cast<std::uint16_t>(begin_number + places.medium_wanted(mine));
+      }
+    }
     --longest;
     __syncwarp();
-    sort_medium(shared.tile, arguments, shared.medium_base, shared.medium_number, segments);
+    sort_medium(shared, arguments, segments);
   }
 }
 
 /// Sorts the `batched` segments of a chunk.
-template <bool AreNeighbours, class Shared, class Word>
-__device__ __forceinline__ void sort_batches(Shared& shared, const Arguments<Word>& arguments,
+template <bool AreNeighbours, bool AreWhole, class Shared, class Arguments>
+__device__ __forceinline__ void sort_batches(Shared& shared, const Arguments& arguments,
                                              int batched) {
   const int lane = static_cast<int>(threadIdx.x % 32);
 #pragma unroll 1
@@ -406,11 +551,11 @@ __device__ __forceinline__ void sort_batches(Shared& shared, const Arguments<Wor
     const int segments = end - begin;
     const int length = number[segments] - number[0];
     if (segments == length) {
-      copy_batch<typename Shared::T>(arguments, shared.base + begin,
-                                     static_cast<typename Shared::Index>(number[0]), length);
+      copy_batch(shared, arguments, begin, length);
       __syncwarp();
     } else {
-      sort_short_segments<AreNeighbours, Shared>(begin, segments, longest_of(number, segments));
+      sort_short_segments<AreNeighbours, AreWhole, Shared>(begin, segments,
+                                                           longest_of(number, segments));
     }
     begin = end;
   }
@@ -418,23 +563,31 @@ __device__ __forceinline__ void sort_batches(Shared& shared, const Arguments<Wor
 
 /// As above, by one method for the whole chunk: a choice per tile would let the warps execute the
 /// code of both at the same time, which exceeds the instruction cache.
-template <class Shared, class Word>
-__device__ __forceinline__ void sort_all_batched(Shared& shared, const Arguments<Word>& arguments,
+template <class Shared, class Arguments>
+__device__ __forceinline__ void sort_all_batched(Shared& shared, const Arguments& arguments,
                                                  int batched) {
+  constexpr bool selects = Shared::Arrays::selects;
   bool are_neighbours = true;
-  for (int i = static_cast<int>(threadIdx.x % 32); i < batched; i += 32)
+  bool are_whole = !selects || arguments.keys_out != nullptr;
+  for (int i = static_cast<int>(threadIdx.x % 32); i < batched; i += 32) {
     are_neighbours &= shared.base[i] == shared.base[0];
-  if (__all_sync(full_warp, are_neighbours) != 0) {
-    sort_batches<true>(shared, arguments, batched);
-  } else {
-    sort_batches<false>(shared, arguments, batched);
+    if constexpr (selects)
+      are_whole &= shared.places.end[i] == shared.number[i + 1] &&
+                   shared.places.out[i] == shared.places.out[0];
+  }
+  if (__all_sync(full_warp, are_neighbours) == 0) {
+    sort_batches<false, false>(shared, arguments, batched);
+  } else if (!selects || __all_sync(full_warp, are_whole) != 0) {
+    sort_batches<true, true>(shared, arguments, batched);
+  } else if constexpr (selects) {
+    sort_batches<true, false>(shared, arguments, batched);
   }
 }
 
 /// Sorts the segments of up to Longest items of a chunk in the tile of the calling warp, and lists
 /// the others. \pre keep_arrays() has been called
-template <int Longest, class Shared, class Word, class ListLong>
-__device__ __forceinline__ void sort_chunk(Shared& shared, const Arguments<Word>& arguments,
+template <int Longest, class Shared, class Arguments, class ListLong>
+__device__ __forceinline__ void sort_chunk(Shared& shared, const Arguments& arguments,
                                            const ListLong& list_long, std::uint64_t chunk_begin,
                                            int chunk_segments) {
   static_assert(Longest >= longest_batched && Longest <= warp_tile);
@@ -461,6 +614,30 @@ struct ChunkPlan {
   }
 };
 
+/// Takes chunks of segments from a counter until none is left, and sorts those segments that fit
+/// tiles. \param list_long  as for read_chunk()
+template <int Longest, class Shared, class Arguments, class Counter, class ListLong>
+__device__ __forceinline__ void sort_chunks(const Arguments& arguments, const ChunkPlan& chunks,
+                                            unsigned int warps, Counter& next_chunk,
+                                            const ListLong& list_long) {
+  Shared& shared = shared_memory_of_warp<Shared>();
+  keep_arrays(shared, arguments);
+  const std::uint64_t all = arguments.segments();
+  while (true) {
+    unsigned int chunk = 0;
+    if (threadIdx.x % 32 == 0) chunk = static_cast<unsigned int>(atomicAdd(&next_chunk, 1));
+    chunk = __shfl_sync(full_warp, chunk, 0);
+    const std::uint64_t begin = chunks.begin(chunk);
+    if (begin >= all) break;
+    const unsigned int size = chunks.size(chunk);
+    // Chunks are claimed in ascending order, so the offsets as many chunks ahead as there are warps
+    // are needed soon.
+    arguments.prefetch_offsets(begin + std::uint64_t{size} * gridDim.x * warps / 2, size, all);
+    sort_chunk<Longest>(shared, arguments, list_long, begin,
+                        static_cast<int>(min(std::uint64_t{size}, all - begin)));
+  }
+}
+
 ///   shared memory, per warp   its chunk (BatchShared) and a tile of 512 items: keys, values, words
 ///   registers of lane l       while loading and storing: items l, 32 + l, 64 + l, ... of the tile;
 ///                             while sorting: the words of positions 16 l .. 16 l + 15
@@ -470,29 +647,14 @@ __global__ void __launch_bounds__(Tiles::batch_threads,
                                   resident_batch_blocks<Tiles, Word, ValueBytes>)
     batch_sort_kernel(Arguments<Word> arguments, WorkLists lists, ChunkPlan chunks) {
   using Shared = BatchShared<Word, ValueBytes, Index>;
-  Shared& shared = shared_memory_of_warp<Shared>();
-  keep_arrays(shared, arguments);
-  const std::uint64_t all = arguments.segments();
-  while (true) {
-    unsigned int chunk = 0;
-    if (threadIdx.x % 32 == 0) chunk = atomicAdd(&lists.counters->next_chunk, 1);
-    chunk = __shfl_sync(full_warp, chunk, 0);
-    const std::uint64_t begin = chunks.begin(chunk);
-    if (begin >= all) break;
-    const unsigned int size = chunks.size(chunk);
-    // Chunks are claimed in ascending order, so the offsets as many chunks ahead as there are warps
-    // are needed soon.
-    arguments.begin_offsets.prefetch(
-        begin + std::uint64_t{size} * gridDim.x * (Tiles::batch_threads / 32) / 2, size, all);
-    sort_chunk<Longest>(
-        shared, arguments,
-        [&](std::uint32_t segment, std::uint64_t length) {
-          const int list = length > Longest ? long_class<Tiles>(length) : -1;
-          const std::uint32_t place = take_places(lists.counters->segments, list);
-          if (list >= 0) lists.segment(list, place) = segment;
-        },
-        begin, static_cast<int>(min(std::uint64_t{size}, all - begin)));
-  }
+  sort_chunks<Longest, Shared>(
+      arguments, chunks, Tiles::batch_threads / 32, lists.counters->next_chunk,
+      [&](std::uint64_t segment, const SegmentOffsets& offsets) {
+        const std::uint64_t length = offsets.extent().length;
+        const int list = length > Longest ? long_class<Tiles>(length) : -1;
+        const std::uint32_t place = take_places(lists.counters->segments, list);
+        if (list >= 0) lists.segment(list, place) = static_cast<std::uint32_t>(segment);
+      });
 }
 
 }  // namespace sortie::segsort

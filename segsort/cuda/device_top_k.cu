@@ -6,6 +6,7 @@
 
 #include "core/cuda/device_pool.hpp"
 #include "segsort/cuda/launch_top_k.cuh"
+#include "segsort/cuda/policy.cuh"
 #include "sortie/device_segmented_sort.hpp"
 
 namespace sortie::segsort {
@@ -27,10 +28,28 @@ enum class Plan {
   sort_whole,        ///< more results than the kernels select
 };
 
+/// Whether the current GPU has the shared memory of the teams' tiles.
+bool has_teams() {
+  int device = 0;
+  int bytes = 0;
+  return cudaGetDevice(&device) == cudaSuccess &&
+         cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) ==
+             cudaSuccess &&
+         static_cast<std::size_t>(bytes) >= shared_bytes_of_teams;
+}
+
+/// Segments up to this length are sorted by teams, from more than most_sorted_in_kernel wanted
+/// items on, which no kernel but these orders.
+std::int64_t team_longest_of(std::int64_t k) {
+  if (k <= most_sorted_in_kernel || !has_teams()) return 0;
+  return std::min<std::int64_t>(8 * k, longest_of_teams);
+}
+
 /// Mean lengths of segments up to which sorting in tiles takes less time than selecting, in order,
 /// by k.
-constexpr std::int64_t longest_mean_of_tiles(std::int64_t k) {
-  return k == 1 ? 2 : k < 32 ? 64 : k < 256 ? 128 : 512;
+std::int64_t longest_mean_of_tiles(std::int64_t k) {
+  if (k > most_sorted_in_kernel) return std::max<std::int64_t>(team_longest_of(k), warp_tile);
+  return k == 1 ? 16 : k < 32 ? 64 : 256;
 }
 
 /// The longest segment that is sorted in a tile; 0: no tiles. If the kernels for longer segments do
@@ -39,8 +58,8 @@ int tile_longest_of(const DeviceTopKRequest& request) {
   if (!request.sorted || request.k > most_selected || request.num_segments <= 1 ||
       request.num_items / request.num_segments > longest_mean_of_tiles(request.k))
     return 0;
-  if (request.k > most_sorted_in_kernel) return longest_of_tile;
-  return static_cast<int>(std::max<std::int64_t>(longest_mean_of_tiles(request.k), 16));
+  if (request.k > most_sorted_in_kernel) return warp_tile;
+  return static_cast<int>(std::max<std::int64_t>(longest_mean_of_tiles(request.k), 64));
 }
 
 /// Warps read longer segments too if there are enough of them to occupy all warps.
@@ -110,6 +129,14 @@ struct TopKStorage {
         lists.warp_segments = carver.take<std::uint64_t>(std::min(segments, items / shortest) + 1);
       lists.block_segments = carver.take<std::uint64_t>(of_block);
       lists.long_segments = carver.take<LongSegment>(long_ones);
+      if (by_tiles && team_longest_of(request.k) != 0) {
+        std::uint64_t shortest_of_team = warp_tile + 1;
+        for (int list = 0; list < team_lists; ++list) {
+          lists.team_segments[list] =
+              carver.take<std::uint64_t>(std::min(segments, items / shortest_of_team));
+          shortest_of_team = block_capacity(team_class(list)) + 1;
+        }
+      }
       lists.part_owner = carver.take<std::uint32_t>(parts);
       lists.candidates = carver.take<char>((parts + groups) * k * key);
       lists.positions = carver.take<std::uint64_t>((parts + groups) * k);
@@ -187,6 +214,7 @@ cudaError_t select_words(const DeviceTopKRequest& request, TopKStorage& storage,
       .output_offsets = offsets(request.output_offsets),
       .num_items = static_cast<std::uint64_t>(request.num_items),
       .num_segments = static_cast<std::uint64_t>(request.num_segments),
+      .num_outputs = static_cast<std::uint64_t>(request.num_outputs),
       .row_length = static_cast<std::uint64_t>(request.num_items / request.num_segments),
       .device_num_segments = request.device_num_segments,
       .k = static_cast<std::uint64_t>(request.k),
@@ -196,7 +224,8 @@ cudaError_t select_words(const DeviceTopKRequest& request, TopKStorage& storage,
       .capacity = buffer_capacity(request.k),
       .lists = storage.lists,
       .warp_longest = warp_longest_of(request),
-      .tile_longest = tile_longest_of(request)};
+      .tile_longest = tile_longest_of(request),
+      .team_longest = static_cast<std::uint64_t>(team_longest_of(request.k))};
   const TopKArguments<Word> of_tiles = arguments;
   cudaError_t status = cudaSuccess;
   if (plan == Plan::sort_whole) {

@@ -129,9 +129,9 @@ cudaError_t launch_block_classes(const LaunchPlan& plan, const Arguments<Word>& 
   return status;
 }
 
-/// Divides the segments into chunks for the warps of the first kernel.
-template <class Tiles, class Word, int ValueBytes>
-ChunkPlan plan_chunks(const LaunchPlan& plan) {
+/// Divides the segments into chunks for the warps of the first kernel, of which a multiprocessor
+/// has `resident_warps`.
+inline ChunkPlan plan_chunks(const LaunchPlan& plan, int resident_warps, int most_segments) {
   // A chunk has as many segments as average items_of_chunk items, but all multiprocessors should
   // receive chunks.
   const std::uint64_t average = std::max<std::uint64_t>(plan.num_items / plan.num_segments, 1);
@@ -139,15 +139,27 @@ ChunkPlan plan_chunks(const LaunchPlan& plan) {
   const std::uint64_t size =
       std::clamp<std::uint64_t>(std::min(std::max<std::uint64_t>(items_of_chunk / average, 16),
                                          (plan.num_segments - 1) / shares + 1),
-                                1, most_segments_of_chunk);
+                                1, static_cast<std::uint64_t>(most_segments));
   const std::uint64_t chunks = (plan.num_segments - 1) / size + 1;
   const std::uint64_t warps = static_cast<std::uint64_t>(plan.limits.multiprocessors) *
-                              resident_batch_blocks<Tiles, Word, ValueBytes> *
-                              (Tiles::batch_threads / 32);
+                              static_cast<std::uint64_t>(resident_warps);
   // While half of the warps process a whole chunk, the others process the divided ones.
   const std::uint64_t divided = chunks < 2 * warps ? 0 : warps / 2;
   return {static_cast<unsigned int>(chunks - divided), static_cast<unsigned int>(size),
           (static_cast<unsigned int>(size) - 1) / parts_of_last_chunks + 1};
+}
+
+/// Launches a kernel whose warps take chunks of segments; Shared is the shared memory of a warp.
+template <class Tiles, class Shared, class... Parameters, class... Values>
+cudaError_t launch_chunks(void (*kernel)(Parameters...), const LaunchPlan& plan,
+                          const Values&... values) {
+  constexpr int warps = Tiles::batch_threads / 32;
+  constexpr int resident =
+      warps * resident_batch_blocks<Tiles, typename Shared::Word, Shared::T::value_bytes>;
+  const ChunkPlan chunks = plan_chunks(plan, resident, Shared::most_segments);
+  // The preceding work on the stream is not ours.
+  return launch_resident(kernel, plan, LaunchOrder::after, (chunks.large_chunks - 1) / warps + 1,
+                         no_limit, Tiles::batch_threads, warps * sizeof(Shared), values..., chunks);
 }
 
 /// Launches the kernel that lists long segments, for one width of indices.
@@ -155,13 +167,8 @@ template <class Word, int ValueBytes, class Index, int Longest = longest_in_warp
           class Tiles = LargeTiles>
 cudaError_t launch_batches(const LaunchPlan& plan, const Arguments<Word>& arguments,
                            const WorkLists& lists) {
-  constexpr unsigned int warps = Tiles::batch_threads / 32;
-  const ChunkPlan chunks = plan_chunks<Tiles, Word, ValueBytes>(plan);
-  // The preceding work on the stream is not ours.
-  return launch_resident(batch_sort_kernel<Word, ValueBytes, Index, Longest, Tiles>, plan,
-                         LaunchOrder::after, (chunks.large_chunks - 1) / warps + 1, no_limit,
-                         Tiles::batch_threads, warps * sizeof(BatchShared<Word, ValueBytes, Index>),
-                         arguments, lists, chunks);
+  return launch_chunks<Tiles, BatchShared<Word, ValueBytes, Index>>(
+      batch_sort_kernel<Word, ValueBytes, Index, Longest, Tiles>, plan, arguments, lists);
 }
 
 /// Launches the kernel for short segments, which lists the others.

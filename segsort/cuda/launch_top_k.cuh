@@ -11,7 +11,6 @@
 #include "primitives/cuda/launch.cuh"
 #include "segsort/cuda/top_k_blocks.cuh"
 #include "segsort/cuda/top_k_threads.cuh"
-#include "segsort/cuda/top_k_tiles.cuh"
 #include "segsort/cuda/top_k_warps.cuh"
 #include "segsort/cuda/top_k_whole.cuh"
 
@@ -49,16 +48,12 @@ bool begins_with_threads(std::uint64_t items, std::uint64_t segments, std::uint6
   return segments != 0 && items / segments <= longest_mean;
 }
 
-/// Launches the kernel that sorts short segments in tiles, and lists the others.
+/// Launches the kernel that sorts short segments in tiles, and lists the others, and that of the
+/// teams. Defined in launch_top_k_tiles.cuh.
 template <class Word>
-cudaError_t launch_top_k_tiles(TopKArguments<Word> arguments, cudaStream_t stream) {
-  constexpr unsigned int warps = top_k_tile_threads / 32;
-  arguments.chunk =
-      chunk_of_tiles(arguments.num_items, arguments.num_segments, arguments.tile_longest);
-  const std::uint64_t chunks = (arguments.num_segments - 1) / arguments.chunk + 1;
-  return launch_resident_top_k(top_k_tile_kernel<Word>, arguments, (chunks - 1) / warps + 1,
-                               top_k_tile_threads, tile_kernel_bytes<TopKArguments<Word>>, stream);
-}
+cudaError_t launch_top_k_tiles(const TopKArguments<Word>& arguments, cudaStream_t stream);
+extern template cudaError_t launch_top_k_tiles(const TopKArguments<std::uint32_t>&, cudaStream_t);
+extern template cudaError_t launch_top_k_tiles(const TopKArguments<std::uint64_t>&, cudaStream_t);
 
 /// Launches the selection. \pre the counters are zeroed, if there are any
 /// \param of_tiles  arguments for the kernel of tiles, whose results are final

@@ -10,6 +10,15 @@
 #include "segsort/cuda/narrow_long.cuh"
 
 namespace sortie::segsort {
+
+/// Defined in launch_narrow_tiles.cuh.
+template <class Narrow>
+cudaError_t launch_narrow_tiles(const LaunchPlan& plan, const NarrowArguments<Narrow>& arguments);
+extern template cudaError_t launch_narrow_tiles(const LaunchPlan&,
+                                                const NarrowArguments<std::uint8_t>&);
+extern template cudaError_t launch_narrow_tiles(const LaunchPlan&,
+                                                const NarrowArguments<std::uint16_t>&);
+
 namespace {
 
 /// Word in the place of an item outside of all segments, which the sort does not write. Those of
@@ -179,7 +188,7 @@ cudaError_t launch_long(const LaunchPlan& plan, const NarrowArguments<Narrow>& a
 /// | counters                   | NarrowCounters  |                                            |
 /// | starts                     | 256 per digit   | of each segment that exceeds teams         |
 /// | statuses                   | 256 per piece   | of these segments                          |
-/// | of_team                    | segments        | of more than longest_of_tile items         |
+/// | of_team                    | segments        | of more than longest_narrow_tile           |
 /// | begins, ends, first_piece  | segments        | of more than longest_of_digit_teams items  |
 /// | owner                      | pieces          | of these segments                          |
 /// | keys, values               | items           | 2-byte keys: between the passes            |
@@ -233,15 +242,10 @@ cudaError_t sort_in_tiles_of(void* temp_storage, std::size_t& temp_storage_bytes
       .device_num_segments = request.device_num_segments,
       .codec = KeyCodec<Narrow>(
           request.is_half ? KeyKind::floating_point : kind_of(request.key_type), request.order),
-      .chunk = chunk_of_tiles(n, segments, longest_of_tile),
       .lists = lists};
   const LaunchPlan plan{n, segments, limits, stream, LaunchOrder::after, false};
   status = cudaMemsetAsync(lists.counters, 0, zeroed_bytes, stream);
-  if (status == cudaSuccess)
-    status = launch_resident(narrow_tile_kernel<Narrow>, plan, LaunchOrder::after,
-                             ((segments - 1) / arguments.chunk) / (top_k_tile_threads / 32) + 1,
-                             no_limit, top_k_tile_threads,
-                             tile_kernel_bytes<NarrowArguments<Narrow>>, arguments);
+  if (status == cudaSuccess) status = launch_narrow_tiles(plan, arguments);
   if (status == cudaSuccess) status = launch_digits(plan, arguments);
   if (status != cudaSuccess || listed == 0) return status;
   return launch_long(plan, arguments, keys_scratch, values_scratch, pieces);

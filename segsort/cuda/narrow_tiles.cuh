@@ -4,19 +4,22 @@
 #include <cstdint>
 
 #include "primitives/key_codec.hpp"
-#include "segsort/cuda/top_k_tiles.cuh"
+#include "segsort/cuda/batch_sort.cuh"
 
-/// Segments of keys of 1 or 2 bytes in the tiles of warps. Keys are widened when they are loaded,
-/// and narrowed when they are stored. Segments of more than longest_of_tile items are listed, for
-/// teams of warps (narrow_digits.cuh) or for all blocks (narrow_long.cuh).
+/// Segments of keys of 1 or 2 bytes in the tiles of warps, by batch_sort.cuh. Keys are widened when
+/// they are loaded, and narrowed when they are stored. Segments of more than longest_narrow_tile
+/// items are listed, for teams of warps (narrow_digits.cuh) or for all blocks (narrow_long.cuh).
 namespace sortie::segsort {
+
+inline constexpr unsigned int narrow_tile_threads = LargeTiles::batch_threads;
+inline constexpr int longest_narrow_tile = warp_tile;
 
 /// Segments that exceed a warp's tile are sorted by teams of 2, 4, 8 or 16 warps (list 0 .. 3), if
 /// they are not longer than 512 items a warp. A block has as many teams as fit it.
 inline constexpr int digit_lists = 4;
 inline constexpr int digit_block_warps = 16;
 __host__ __device__ constexpr std::uint64_t longest_of_digit_list(int list) {
-  return list < 0 ? longest_of_tile : std::uint64_t{2 * longest_of_tile} << list;
+  return list < 0 ? longest_narrow_tile : std::uint64_t{2 * longest_narrow_tile} << list;
 }
 inline constexpr std::uint64_t longest_of_digit_teams = longest_of_digit_list(digit_lists - 1);
 
@@ -45,12 +48,28 @@ struct NarrowLists {
   unsigned long long* statuses;  ///< see radix::Status: one row per piece; 0 at first
 };
 
-/// Arguments of a sort of segments of narrow keys, as the kernels of tiles take them.
+/// Keys as the lowest bits of words, in place of a BitRangeCodec.
+template <class Narrow>
+struct NarrowCodec {
+  static constexpr std::uint32_t compare_mask = ~std::uint32_t{0};
+  static constexpr int ignored_bits = 0;
+  static constexpr bool plain = false;
+
+  KeyCodec<Narrow> codec;
+
+  [[nodiscard]] __device__ std::uint32_t encode(std::uint32_t key) const {
+    return codec.encoded(static_cast<Narrow>(key));
+  }
+  [[nodiscard]] __device__ Narrow decode(std::uint32_t word) const {
+    return codec.decoded(static_cast<Narrow>(word));
+  }
+};
+
+/// Arguments of a sort of segments of narrow keys.
 template <class Narrow>
 struct NarrowArguments {
   using Word = std::uint32_t;
   using Stored = Narrow;
-  static constexpr int unused_bits = 32 - 8 * static_cast<int>(sizeof(Narrow));
 
   const Narrow* keys_in;
   Narrow* keys_out;
@@ -62,42 +81,28 @@ struct NarrowArguments {
   std::uint64_t num_segments;
   const std::int64_t* device_num_segments;
   KeyCodec<Narrow> codec;
-  unsigned int chunk;  ///< segments that a warp takes at a time
   NarrowLists lists;
-  int tile_longest = longest_of_tile;
-  std::uint64_t k = ~std::uint64_t{0} >> 8;  ///< all items are results
 
   [[nodiscard]] __device__ std::uint64_t segments() const {
     if (device_num_segments == nullptr) return num_segments;
     return min(static_cast<std::uint64_t>(max(*device_num_segments, std::int64_t{0})),
                num_segments);
   }
-  /// Prefetches the offsets of up to 256 segments. Called by a warp.
+  [[nodiscard]] __device__ SegmentOffsets offsets(std::uint64_t segment) const {
+    return {begin_offsets[segment], end_offsets[segment]};
+  }
+  /// Prefetches the offsets of up to 512 segments. Called by a warp.
   __device__ void prefetch_offsets(std::uint64_t first, std::uint64_t count,
                                    std::uint64_t all) const {
     begin_offsets.prefetch(first, count, all);
   }
-  [[nodiscard]] __device__ Word loaded(Narrow key) const {
-    return Word{codec.encoded(key)} << unused_bits;
-  }
-  [[nodiscard]] __device__ Narrow stored(Word word) const {
-    return codec.decoded(static_cast<Narrow>(word >> unused_bits));
-  }
-  [[nodiscard]] __device__ BitRangeCodec<Word> tile_codec() const { return {}; }
+  [[nodiscard]] __device__ NarrowCodec<Narrow> tile_codec() const { return {codec}; }
 };
-
-template <class Narrow>
-__device__ Selection selection_of(const NarrowArguments<Narrow>& arguments, std::uint64_t segment) {
-  const SegmentExtent found =
-      SegmentOffsets{arguments.begin_offsets[segment], arguments.end_offsets[segment]}.extent();
-  return {found.begin, found.length, found.begin, found.length};
-}
 
 /// Lists the lane's segment, if it takes part, and divides it into pieces. All lanes call.
 template <class Narrow>
 __device__ __forceinline__ void list_beyond_tiles(const NarrowArguments<Narrow>& arguments,
-                                                  std::uint64_t, const Selection& s,
-                                                  bool is_listed) {
+                                                  const SegmentExtent& s, bool is_listed) {
   const NarrowLists& lists = arguments.lists;
   const bool of_team = is_listed && s.length <= longest_of_digit_teams;
 #pragma unroll
@@ -133,11 +138,21 @@ __device__ __forceinline__ void list_beyond_tiles(const NarrowArguments<Narrow>&
   }
 }
 
-/// As top_k_tile_kernel: shared memory and registers are the same.
-template <class Narrow>
-__global__ void __launch_bounds__(top_k_tile_threads, 4)
-    narrow_tile_kernel(const NarrowArguments<Narrow> arguments) {
-  select_in_tiles(arguments);
+template <class Narrow, int ValueBytes, class Index>
+using NarrowTiles = BatchShared<std::uint32_t, ValueBytes, Index,
+                                ItemArrays<std::uint32_t, Narrow, NarrowCodec<Narrow>>>;
+
+/// As batch_sort_kernel: shared memory and registers are the same.
+template <class Narrow, int ValueBytes, class Index>
+__global__ void __launch_bounds__(narrow_tile_threads,
+                                  resident_batch_blocks<LargeTiles, std::uint32_t, ValueBytes>)
+    narrow_tile_kernel(const NarrowArguments<Narrow> arguments, ChunkPlan chunks) {
+  sort_chunks<longest_narrow_tile, NarrowTiles<Narrow, ValueBytes, Index>>(
+      arguments, chunks, narrow_tile_threads / 32, arguments.lists.counters->next_chunk,
+      [&](std::uint64_t, const SegmentOffsets& offsets) {
+        const SegmentExtent s = offsets.extent();
+        list_beyond_tiles(arguments, s, s.length > longest_narrow_tile);
+      });
 }
 
 }  // namespace sortie::segsort

@@ -94,8 +94,10 @@ __device__ __noinline__ void sort_chunks_of_block(SmallSortShared<Word, ValueByt
     keep_arrays(own, arguments);
     sort_chunk<warp_tile>(
         own, arguments,
-        [&](std::uint32_t segment, std::uint64_t length) {
-          if (length > warp_tile) shared.long_segments[atomicAdd(&shared.long_count, 1)] = segment;
+        [&](std::uint64_t segment, const SegmentOffsets& offsets) {
+          if (offsets.extent().length > warp_tile)
+            shared.long_segments[atomicAdd(&shared.long_count, 1)] =
+                static_cast<std::uint32_t>(segment);
         },
         begin, static_cast<int>(end - begin));
   }

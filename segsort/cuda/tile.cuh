@@ -177,9 +177,9 @@ __device__ __forceinline__ void fetch_value(T& tile, int e, const typename T::Va
 /// Starts to load the items of a tile, which are contiguous in memory: item e = r * threads +
 /// thread, its key into register r, its value into shared memory. Keys from `length` on are copies
 /// of the first.
-template <class T>
+template <class T, class Stored>
 __device__ __forceinline__ void load_items(T& tile, typename T::Word (&keys)[T::items],
-                                           const typename T::Word* keys_in,
+                                           const Stored* keys_in,
                                            const typename T::Value* values_in, int length) {
   // Relative to the thread's first item, all others are at compile-time offsets.
   const int thread = T::thread();
@@ -207,17 +207,17 @@ __device__ __forceinline__ void finish_values(T&) {
 
 /// Writes a sorted tile: the item at position r * threads + thread goes to index
 /// index_of(its word, r) of the arrays.
-template <class T, class IndexOf>
-__device__ __forceinline__ void store_tile(T& tile, const BitRangeCodec<typename T::Word>& codec,
-                                           int length, typename T::Word* keys_out,
-                                           typename T::Value* values_out, const IndexOf& index_of) {
+template <class T, class Codec, class Stored, class IndexOf>
+__device__ __forceinline__ void store_tile(T& tile, const Codec& codec, int length,
+                                           Stored* keys_out, typename T::Value* values_out,
+                                           const IndexOf& index_of) {
   const auto store = [&](int r, bool plain) {
     if (r * T::threads + T::thread() >= length) return;
     const std::uint32_t word = tile.striped(r);
     const std::uint32_t e = word & T::index_mask;
     const auto index = index_of(word, r);
     const typename T::Word key = tile.keys[e];
-    keys_out[index] = plain ? key : codec.decode(key);
+    keys_out[index] = plain ? static_cast<Stored>(key) : codec.decode(key);
     if constexpr (T::value_bytes != 0) values_out[index] = tile.values[e];
   };
   if (codec.plain) {
@@ -230,10 +230,9 @@ __device__ __forceinline__ void store_tile(T& tile, const BitRangeCodec<typename
 }
 
 /// Writes a sorted tile to a contiguous range.
-template <class T>
-__device__ __forceinline__ void store_items(T& tile, const BitRangeCodec<typename T::Word>& codec,
-                                            int length, typename T::Word* keys_out,
-                                            typename T::Value* values_out) {
+template <class T, class Codec, class Stored>
+__device__ __forceinline__ void store_items(T& tile, const Codec& codec, int length,
+                                            Stored* keys_out, typename T::Value* values_out) {
   keys_out += T::thread();
   if constexpr (T::value_bytes != 0) values_out += T::thread();
   store_tile(tile, codec, length, keys_out, values_out,
@@ -241,9 +240,9 @@ __device__ __forceinline__ void store_items(T& tile, const BitRangeCodec<typenam
 }
 
 /// Writes the encoded keys to the tile and leaves the compared bits in `keys`. Ends with a barrier.
-template <class T>
+template <class T, class Codec>
 __device__ __forceinline__ void keep_keys(T& tile, typename T::Word (&keys)[T::items],
-                                          const BitRangeCodec<typename T::Word>& codec) {
+                                          const Codec& codec) {
   if (codec.plain) {
 #pragma unroll
     for (int r = 0; r < T::items; ++r) tile.keys[r * T::threads + T::thread()] = keys[r];

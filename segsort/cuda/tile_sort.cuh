@@ -208,11 +208,10 @@ __device__ __forceinline__ Ties resolve_ties(T& tile, const std::uint32_t (&word
 /// \tparam AreShort  the tile belongs to a warp, and no segment is longer than longest_middle_run;
 ///                   `segments` describes the segments
 /// \return true if the values in the tile have been overwritten
-template <class T, bool AreShort = false>
+template <class T, bool AreShort = false, class Codec>
 __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys)[T::items],
                                           std::uint32_t (&words)[T::items], int length,
-                                          int segment_bits,
-                                          const BitRangeCodec<typename T::Word>& codec,
+                                          int segment_bits, const Codec& codec,
                                           const TileSegments& segments = {}) {
   const int window = 32 - T::index_bits - segment_bits;
   const auto [base, span] = key_range(tile, keys);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "primitives/key_codec.hpp"
 #include "segsort/cuda/arguments.cuh"
+#include "segsort/cuda/policy.cuh"
 
 /// Selection of the k first keys of each segment. Keys are words that ascend in the requested order
 /// (KeyCodec), so that the k least words are wanted, those at the lowest positions among equal
@@ -14,6 +16,7 @@
 /// |-------------------------|----------|------------------------------------------------------------|
 /// | up to 512, if that is   | a warp   | a tile of neighbouring segments, sorted; the first k of    |
 /// | faster (tile_longest)   |          | each are written                                           |
+/// | up to 8 k, at most 5120 | a team   | k > 32: a tile as above, of one segment                    |
 /// | up to 32 (8-byte: 16)   | a thread | the least, or a sorting network in registers               |
 /// | up to 1024              | a warp   | threshold of all items in registers                        |
 /// | up to 8192, k <= 32     | a warp   | items below a threshold enter a buffer                     |
@@ -60,6 +63,24 @@ constexpr int buffer_capacity(std::int64_t k) {
   return top_k_chunk + (k > 512 ? 2 * static_cast<int>(most_selected) : 1024);
 }
 
+/// Segments that exceed a warp's tile are sorted by teams of warps, if k is large compared with
+/// their length (team_longest): lists of segments by the block class of the tile. All teams share
+/// blocks of so many warps.
+inline constexpr int top_k_team_warps = 20;
+inline constexpr int team_lists = 3;
+__host__ __device__ constexpr int team_class(int list) {
+  return list == 0 ? block_class(1024) : list == 1 ? block_class(2048) : block_class(5120);
+}
+static_assert(warps_of_block<std::uint32_t>(team_class(0)) == top_k_team_warps &&
+              warps_of_block<std::uint64_t>(team_class(0)) == top_k_team_warps &&
+              warps_of_block<std::uint32_t>(team_class(1)) == top_k_team_warps &&
+              warps_of_block<std::uint64_t>(team_class(1)) == top_k_team_warps &&
+              warps_of_block<std::uint32_t>(team_class(2)) == top_k_team_warps &&
+              warps_of_block<std::uint64_t>(team_class(2)) == top_k_team_warps);
+/// Shared memory that the tile of any team fits.
+inline constexpr std::size_t shared_bytes_of_teams = 128 * 1024;
+inline constexpr std::uint64_t longest_of_teams = block_capacity(team_class(team_lists - 1));
+
 /// A segment of more than longest_of_block items.
 struct LongSegment {
   std::uint64_t segment;
@@ -76,6 +97,7 @@ struct TopKCounters {
   unsigned long long next_task;
   unsigned long long next_chunk;  ///< first chunk of top_k_tile_kernel that no warp has claimed
   unsigned long long results;     ///< extents listed in begins and ends
+  unsigned long long team_segments[team_lists];
 };
 
 /// Arrays in temporary storage.
@@ -95,6 +117,35 @@ struct TopKLists {
   /// for the sort of the results; null: not wanted.
   std::uint64_t* begins = nullptr;
   std::uint64_t* ends = nullptr;
+  std::uint64_t* team_segments[team_lists] = {};
+};
+
+/// A segment, and the place of its results.
+struct Selection {
+  std::uint64_t begin = 0;
+  std::uint64_t length = 0;
+  std::uint64_t out = 0;
+  std::uint64_t wanted = 0;  ///< k, at most the length
+};
+
+/// What is loaded of a segment. Nothing is computed from it until extent() or selection() is called,
+/// so that loads can be in flight meanwhile.
+struct SelectionOffsets {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t out = 0;
+  std::uint64_t out_end = 0;
+  std::uint64_t k = 0;
+
+  [[nodiscard]] __device__ Selection selection() const {
+    const std::uint64_t length = end > begin ? end - begin : 0;
+    return {begin, length, out, min(min(k, out_end - out), length)};
+  }
+  /// Of length 0 if nothing is wanted.
+  [[nodiscard]] __device__ SegmentExtent extent() const {
+    const Selection s = selection();
+    return {s.begin, s.wanted == 0 ? 0 : s.length};
+  }
 };
 
 template <class WordType>
@@ -111,21 +162,42 @@ struct TopKArguments {
   DeviceOffsets output_offsets;
   std::uint64_t num_items;
   std::uint64_t num_segments;
+  std::uint64_t num_outputs;
   std::uint64_t row_length;  ///< without offsets: of each segment
   const std::int64_t* device_num_segments;
   std::uint64_t k;
   KeyCodec<Word> codec;
   bool sorted;         ///< by the kernels
-  unsigned int chunk;  ///< segments that a warp takes at a time, at most 32
+  unsigned int chunk;  ///< segments that a warp takes at a time, at most 32; not of tiles
   int capacity;        ///< of a block's buffer
   TopKLists lists;
   std::uint64_t warp_longest = longest_of_warp;  ///< longest segment that a warp selects from
-  int tile_longest = 0;  ///< longest segment that is sorted in a tile; 0: no tiles
+  int tile_longest = 0;            ///< longest segment that is sorted in a tile; 0: no tiles
+  std::uint64_t team_longest = 0;  ///< longer ones up to this length are sorted by teams; 0: none
 
   [[nodiscard]] __device__ std::uint64_t segments() const {
     if (device_num_segments == nullptr) return num_segments;
     return min(static_cast<std::uint64_t>(max(*device_num_segments, std::int64_t{0})),
                num_segments);
+  }
+  [[nodiscard]] __device__ SelectionOffsets offsets(std::uint64_t segment) const {
+    SelectionOffsets found;
+    if (begin_offsets.data == nullptr) {
+      found.begin = segment * row_length;
+      found.end = found.begin + row_length;
+    } else {
+      found.begin = begin_offsets[segment];
+      found.end = end_offsets[segment];
+    }
+    if (output_offsets.data == nullptr) {
+      found.out = segment * k;
+      found.out_end = found.out + k;
+    } else {
+      found.out = output_offsets[segment];
+      found.out_end = output_offsets[segment + 1];
+    }
+    found.k = k;
+    return found;
   }
   /// Prefetches the offsets of up to 256 segments. Called by a warp.
   __device__ void prefetch_offsets(std::uint64_t first, std::uint64_t count,
@@ -133,9 +205,6 @@ struct TopKArguments {
     if (begin_offsets.data != nullptr) begin_offsets.prefetch(first, count, all);
     if (output_offsets.data != nullptr) output_offsets.prefetch(first, count, all);
   }
-  /// A key as tiles hold it, which they encode by tile_codec().
-  [[nodiscard]] __device__ Word loaded(Word key) const { return key; }
-  [[nodiscard]] __device__ Word stored(Word word) const { return codec.decoded(word); }
   [[nodiscard]] __device__ BitRangeCodec<Word> tile_codec() const {
     return {codec, ~Word{0}, 0, 0, codec.is_identity()};
   }
@@ -153,33 +222,9 @@ struct TopKArguments {
   }
 };
 
-/// A segment, and the place of its results.
-struct Selection {
-  std::uint64_t begin = 0;
-  std::uint64_t length = 0;
-  std::uint64_t out = 0;
-  std::uint64_t wanted = 0;  ///< k, at most the length
-};
-
 template <class Word>
 __device__ Selection selection_of(const TopKArguments<Word>& arguments, std::uint64_t segment) {
-  Selection s;
-  if (arguments.begin_offsets.data == nullptr) {
-    s.begin = segment * arguments.row_length;
-    s.length = arguments.row_length;
-  } else {
-    s.begin = arguments.begin_offsets[segment];
-    const std::uint64_t end = arguments.end_offsets[segment];
-    s.length = end > s.begin ? end - s.begin : 0;
-  }
-  std::uint64_t k = arguments.k;
-  s.out = segment * k;
-  if (arguments.output_offsets.data != nullptr) {
-    s.out = arguments.output_offsets[segment];
-    k = min(k, arguments.output_offsets[segment + 1] - s.out);
-  }
-  s.wanted = min(k, s.length);
-  return s;
+  return arguments.offsets(segment).selection();
 }
 
 /// Division of a long segment into parts.

@@ -101,12 +101,30 @@ __device__ __forceinline__ void list_results(const TopKArguments<Word>& argument
   lists.ends[place] = s.out + s.wanted;
 }
 
-/// Lists the lane's segment, which no tile takes, for warps and blocks, and the extent of its
-/// results. All lanes call.
+/// Lists the lane's segment, which no tile of a warp takes, for teams, or for warps and blocks with
+/// the extent of its results. All lanes call.
 template <class Word>
 __device__ __forceinline__ void list_beyond_tiles(const TopKArguments<Word>& arguments,
-                                                  std::uint64_t segment, const Selection& s,
+                                                  std::uint64_t segment, Selection s,
                                                   bool is_listed) {
+  const bool of_team = is_listed && s.length <= arguments.team_longest;
+#pragma unroll
+  for (int list = 0; list < team_lists; ++list) {
+    const bool fits = s.length <= block_capacity(team_class(list));
+    const bool mine =
+        of_team && fits && (list == 0 || s.length > block_capacity(team_class(max(list - 1, 0))));
+    const unsigned int all = __ballot_sync(full_warp, mine);
+    if (all == 0) continue;
+    unsigned long long first = 0;
+    if (lane() == 0)
+      first = atomicAdd(&arguments.lists.counters->team_segments[list], lanes_of(all));
+    first = __shfl_sync(full_warp, first, 0);
+    if (mine) arguments.lists.team_segments[list][first + rank_among(all)] = segment;
+  }
+  if (of_team) {
+    is_listed = false;
+    s.wanted = 0;
+  }
   list_results(arguments, is_listed, s);
   list_for_blocks(arguments, segment, s);
   const bool of_warp = is_listed && s.length <= arguments.warp_longest;

@@ -12,6 +12,7 @@
 
 #include "segsort/cuda/narrow_long.cuh"
 #include "segsort/cuda/top_k_blocks.cuh"
+#include "segsort/cuda/top_k_teams.cuh"
 #include "segsort/cuda/top_k_threads.cuh"
 #include "segsort/cuda/top_k_tiles.cuh"
 #include "segsort/cuda/top_k_warps.cuh"
@@ -47,11 +48,14 @@ std::vector<Word> keys_of(Keys kind, std::size_t count) {
   return keys;
 }
 
-/// Runs both kernels with `blocks` blocks each, one after the other, and compares with a sort.
+/// Runs the kernels one after the other and compares with a sort.
+/// \param carries  values are loaded, not positions, and the results of a segment begin where the
+///                 segment does
 template <class Word>
 void expect_top(const std::vector<std::uint64_t>& lengths, std::uint64_t k, Keys kind, bool sorted,
                 std::uint64_t gap = 0, unsigned int chunk = 32, bool by_threads = true,
-                int tile_longest = 0, std::uint64_t warp_longest = longest_of_warp) {
+                int tile_longest = 0, std::uint64_t warp_longest = longest_of_warp,
+                bool carries = false) {
   SCOPED_TRACE(testing::Message() << "k " << k << ", keys " << static_cast<int>(kind) << ", "
                                   << sizeof(Word) << " bytes");
   std::vector<std::uint64_t> begins;
@@ -64,8 +68,13 @@ void expect_top(const std::vector<std::uint64_t>& lengths, std::uint64_t k, Keys
   }
   const std::vector<Word> keys = keys_of<Word>(kind, items);
   constexpr std::uint64_t poison = 77;
-  std::vector<Word> keys_out(lengths.size() * k, poison);
-  std::vector<std::uint64_t> positions(lengths.size() * k, poison);
+  std::vector<std::uint64_t> places;  // of the results
+  for (std::size_t s = 0; s < lengths.size(); ++s) places.push_back(carries ? begins[s] : s * k);
+  places.push_back(carries ? items : lengths.size() * k);
+  std::vector<Word> keys_out(places.back(), poison);
+  std::vector<std::uint64_t> positions(places.back(), poison);
+  std::vector<std::uint64_t> values(items);
+  std::iota(values.begin(), values.end(), std::uint64_t{0});
 
   const std::uint64_t parts = items / shortest_part + lengths.size();
   TopKCounters counters{};
@@ -82,6 +91,10 @@ void expect_top(const std::vector<std::uint64_t>& lengths, std::uint64_t k, Keys
   arguments.keys_out = keys_out.data();
   arguments.values_out = positions.data();
   arguments.value_bytes = 8;
+  if (carries) {
+    arguments.values_in = values.data();
+    arguments.output_offsets = {places.data(), true};
+  }
   arguments.begin_offsets = {begins.data(), true};
   arguments.end_offsets = {ends.data(), true};
   arguments.num_items = items;
@@ -106,8 +119,17 @@ void expect_top(const std::vector<std::uint64_t>& lengths, std::uint64_t k, Keys
   if (tile_longest != 0) {
     TopKArguments<Word> of_tiles = arguments;
     of_tiles.tile_longest = tile_longest;
-    of_tiles.chunk = std::min(chunk * 5, most_tile_chunk(tile_longest));
-    cuda_on_host::run_block(top_k_tile_threads, [&] { top_k_tile_kernel(of_tiles); });
+    std::vector<std::uint64_t> team_segments[team_lists];
+    for (int list = 0; list < team_lists; ++list) {
+      team_segments[list].resize(lengths.size());
+      of_tiles.lists.team_segments[list] = team_segments[list].data();
+    }
+    if (k > most_sorted_in_kernel) of_tiles.team_longest = longest_of_teams;
+    const ChunkPlan chunks{1'000'000, chunk * 5, 1};
+    cuda_on_host::run_block(top_k_tile_threads,
+                            [&] { top_k_tile_kernel<Word, 8, std::uint32_t>(of_tiles, chunks); });
+    cuda_on_host::run_block(32 * top_k_team_warps,
+                            [&] { top_k_team_kernel<Word, 8>(of_tiles, 227 * 1024); });
   } else if (by_threads) {
     cuda_on_host::run_block(32 * top_k_warps, [&] {
       chunk == 32 ? top_k_thread_kernel<Word, longest_of_thread<Word>>(arguments)
@@ -125,10 +147,11 @@ void expect_top(const std::vector<std::uint64_t>& lengths, std::uint64_t k, Keys
     std::stable_sort(order.begin(), order.end(),
                      [&](std::uint64_t a, std::uint64_t b) { return keys[a] < keys[b]; });
     order.resize(std::min(k, lengths[s]));
-    const auto first = positions.begin() + static_cast<std::ptrdiff_t>(s * k);
+    const auto first = positions.begin() + static_cast<std::ptrdiff_t>(places[s]);
+    const auto place_end = positions.begin() + static_cast<std::ptrdiff_t>(places[s + 1]);
     const auto last = first + static_cast<std::ptrdiff_t>(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
-      ASSERT_EQ(keys_out[s * k + i], keys[first[static_cast<std::ptrdiff_t>(i)]])
+      ASSERT_EQ(keys_out[places[s] + i], keys[first[static_cast<std::ptrdiff_t>(i)]])
           << "result " << i << " of a segment of " << lengths[s];
     }
     if (!sorted) {
@@ -139,8 +162,7 @@ void expect_top(const std::vector<std::uint64_t>& lengths, std::uint64_t k, Keys
       ASSERT_EQ(first[static_cast<std::ptrdiff_t>(i)], order[i])
           << "result " << i << " of a segment of " << lengths[s];
     }
-    ASSERT_TRUE(std::all_of(last, first + static_cast<std::ptrdiff_t>(k),
-                            [](std::uint64_t position) { return position == poison; }))
+    ASSERT_TRUE(std::all_of(last, place_end, [](std::uint64_t place) { return place == poison; }))
         << "a segment of " << lengths[s];
   }
 }
@@ -170,6 +192,16 @@ void expect_tiles() {
       expect_top<Word>(short_lengths, k, kind, true, 0, 32, false, k == 8 ? 64 : 512);
   expect_top<Word>(short_lengths, 20, Keys::few, true, 2, 7, false, 200);
   expect_top<Word>({0, 0, 700, 0}, 3, Keys::random, true, 0, 32, false, 512);
+  std::vector<std::uint64_t> of_tiles = short_lengths;
+  std::erase_if(of_tiles, [](std::uint64_t length) { return length > longest_of_tile; });
+  for (const Keys kind : {Keys::random, Keys::few})
+    for (const std::uint64_t k : {100, 6000})
+      expect_top<Word>({0, 3, 600, 513, 1024, 1025, 2048, 2049, 4000, 5120}, k, kind, true, 0, 32,
+                       false, longest_of_tile, longest_of_warp, k == 6000);
+  for (const std::uint64_t k : {5, 600})  // the first of each segment, or all
+    for (const std::uint64_t gap : {0, 3})
+      expect_top<Word>(of_tiles, k, Keys::few, true, gap, 32, false, longest_of_tile,
+                       longest_of_warp, true);
 }
 TEST(TopKKernels, SegmentsOfTiles32) {
   expect_tiles<std::uint32_t>();
@@ -257,7 +289,6 @@ void expect_narrow(Keys kind, std::uint64_t gap, Order order, int value_bytes = 
       .num_segments = segments,
       .device_num_segments = nullptr,
       .codec = {KeyKind::signed_integer, order},
-      .chunk = 50,
       .lists = {&counters,
                 {of_team[0].data(), of_team[1].data(), of_team[2].data(), of_team[3].data()},
                 listed_begins.data(),
@@ -266,7 +297,13 @@ void expect_narrow(Keys kind, std::uint64_t gap, Order order, int value_bytes = 
                 owner.data(),
                 starts.data(),
                 statuses.data()}};
-  cuda_on_host::run_block(top_k_tile_threads, [&] { narrow_tile_kernel(arguments); });
+  const ChunkPlan chunks{1'000'000, 50, 1};
+  cuda_on_host::run_block(narrow_tile_threads, [&] {
+    if (value_bytes == 0)
+      narrow_tile_kernel<Narrow, 0, std::uint32_t>(arguments, chunks);
+    else
+      narrow_tile_kernel<Narrow, 4, std::uint32_t>(arguments, chunks);
+  });
   constexpr unsigned int threads = 32 * digit_block_warps;
   cuda_on_host::run_block(threads, [&] { narrow_digits_kernel<Narrow, 2>(arguments, 0); });
   cuda_on_host::run_block(threads, [&] { narrow_digits_kernel<Narrow, 4>(arguments, 1); });
