@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 
 #include "sortie/device_segmented_sort.hpp"
@@ -13,6 +14,19 @@
 #include "sortie/key_types.hpp"
 
 namespace sortie {
+
+/// One of several arrays of values that move with the keys: of any trivially copyable type.
+struct DeviceValues {
+  const void* in = nullptr;
+  void* out = nullptr;
+  std::size_t bytes = 0;  ///< of a value
+
+  DeviceValues() = default;
+  template <class Value>
+  DeviceValues(const Value* d_in, Value* d_out) : in(d_in), out(d_out), bytes(sizeof(Value)) {
+    static_assert(std::is_trivially_copyable_v<Value>);
+  }
+};
 
 namespace segsort {
 
@@ -31,6 +45,8 @@ struct ArrayRequest {
   void* values_out = nullptr;
   std::size_t value_bytes = 0;  ///< 0: keys alone; of positions 4 or 8
   bool are_positions = false;
+  /// Several arrays of values, in place of the one above. Read during the call.
+  std::span<const DeviceValues> several_values;
   /// The input buffers may be overwritten and serve as scratch (DoubleBuffer entry points).
   bool input_is_scratch = false;
   std::int64_t num_items = 0;
@@ -77,6 +93,8 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// | 4 bytes, 2^27 to 2^28, if even | 4 bytes | by the two highest digits, then in tiles |
 /// | 4 or 8 bytes otherwise | none, 4 or 8 bytes | by ranges, as long segments are |
 /// | any | other sizes | as for their positions, by which the values are then gathered |
+/// | any | several arrays, up to 8 bytes together | as for one value, packed before and unpacked after |
+/// | any | several arrays otherwise | as for their positions, by which each array is then gathered |
 ///
 /// From 2^21 keys of 4 or 8 bytes on, a sample decides whether these are examined first: items in
 /// order or in reverse order are copied, and up to 512 distinct keys without values are counted.
@@ -194,6 +212,39 @@ struct DeviceSort {
   }
   /// @}
 
+  /// @name SortPairs with several arrays of values
+  /// `d_values` is read during the call:
+  ///
+  ///     const std::array values{DeviceValues(x_in, x_out), DeviceValues(y_in, y_out)};
+  ///     DeviceSort::SortPairs(storage, bytes, keys_in, keys_out, values, n);
+  /// @{
+  template <DeviceSortKey Key>
+  static cudaError_t SortPairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                               const Key* d_keys_in, Key* d_keys_out,
+                               std::span<const DeviceValues> d_values, std::int64_t num_items,
+                               int begin_bit = 0, int end_bit = sizeof(Key) * 8,
+                               cudaStream_t stream = nullptr) {
+    return sort(d_temp_storage, temp_storage_bytes,
+                with_several(
+                    request(d_keys_in, d_keys_out, num_items, Order::ascending, begin_bit, end_bit),
+                    d_values),
+                stream);
+  }
+  template <DeviceSortKey Key>
+  static cudaError_t SortPairsDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
+                                         const Key* d_keys_in, Key* d_keys_out,
+                                         std::span<const DeviceValues> d_values,
+                                         std::int64_t num_items, int begin_bit = 0,
+                                         int end_bit = sizeof(Key) * 8,
+                                         cudaStream_t stream = nullptr) {
+    return sort(d_temp_storage, temp_storage_bytes,
+                with_several(request(d_keys_in, d_keys_out, num_items, Order::descending, begin_bit,
+                                     end_bit),
+                             d_values),
+                stream);
+  }
+  /// @}
+
   /// @name SortPositions
   /// Argsort: writes where each item of the sorted array is in the input. The keys stay as they
   /// are.
@@ -254,6 +305,11 @@ struct DeviceSort {
     r.value_bytes = sizeof(Value);
     r.values_in = values_in;
     r.values_out = values_out;
+    return r;
+  }
+  static segsort::ArrayRequest with_several(segsort::ArrayRequest r,
+                                            std::span<const DeviceValues> values) {
+    r.several_values = values;
     return r;
   }
   template <class Position>

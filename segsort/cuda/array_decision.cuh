@@ -28,6 +28,10 @@ struct ArrayDecision {
   [[nodiscard]] __device__ bool is_due(ArrayMethod tried) const {
     return method == tried && (sampled == InputKind::other || disproved != 0);
   }
+  /// Whether the array has few distinct keys, which have been counted.
+  [[nodiscard]] __device__ bool has_few_keys() const {
+    return sampled == InputKind::few_keys && disproved == 0;
+  }
 };
 
 }  // namespace sortie::segsort

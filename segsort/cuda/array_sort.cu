@@ -6,6 +6,7 @@
 
 #include "core/cuda/device_pool.hpp"
 #include "primitives/cuda/device_radix_sort.hpp"
+#include "segsort/cuda/array_decision.cuh"
 #include "segsort/cuda/array_values.cuh"
 #include "segsort/cuda/counting_sort.cuh"
 #include "segsort/cuda/launch_radix.cuh"
@@ -45,10 +46,22 @@ class ArraySort {
   cudaError_t run() {
     if (!measures_ && n() == 0) return fits();
     if (request_.are_positions) return sort_positions();
+    if (request_.several_values.size() == 1) {
+      const DeviceValues& values = request_.several_values.front();
+      request_.values_in = values.in;
+      request_.values_out = values.out;
+      request_.value_bytes = values.bytes;
+      request_.several_values = {};
+    }
+    if (!request_.several_values.empty()) {
+      const std::size_t bytes = bytes_of_several();
+      if (bytes <= 4) return sort_packed<std::uint32_t>();
+      if (bytes <= 8) return sort_packed<std::uint64_t>();
+      return sort_and_gather();
+    }
     if (request_.value_bytes == 0 || request_.value_bytes == 4 || request_.value_bytes == 8)
       return sort_items(request_, request_.input_is_scratch);
-    return has_narrow_positions() ? sort_and_gather<std::uint32_t>()
-                                  : sort_and_gather<std::uint64_t>();
+    return sort_and_gather();
   }
   /// A null pointer would query the size again, so there is at least one byte.
   [[nodiscard]] std::size_t bytes() const { return std::max<std::size_t>(carver_.used(), 1); }
@@ -77,14 +90,22 @@ class ArraySort {
       items.values_in = positions;
       const cudaError_t status =
           launch_if_it_fits([&] { return number_items(positions, n(), stream_); });
-      return status == cudaSuccess ? sort_items(items, true) : status;
+      return status == cudaSuccess ? sort_items(items, values_are_scratch()) : status;
     };
     return request_.value_bytes == 4 ? sort(carver_.take<std::uint32_t>(n()))
                                      : sort(carver_.take<std::uint64_t>(n()));
   }
 
-  template <class Position>
+  /// Whether values that were made for a sort may be overwritten by it. Arrays that may be sorted by
+  /// digits need them until the first pass has ended, and thus a copy.
+  [[nodiscard]] bool values_are_scratch() const { return n() < least_examined; }
+
   cudaError_t sort_and_gather() {
+    return has_narrow_positions() ? sort_and_gather_by<std::uint32_t>()
+                                  : sort_and_gather_by<std::uint64_t>();
+  }
+  template <class Position>
+  cudaError_t sort_and_gather_by() {
     ArrayRequest items = request_;
     auto* const numbers = carver_.take<Position>(n());
     auto* const positions = carver_.take<Position>(n());
@@ -92,10 +113,44 @@ class ArraySort {
     items.values_out = positions;
     items.value_bytes = sizeof(Position);
     cudaError_t status = launch_if_it_fits([&] { return number_items(numbers, n(), stream_); });
-    if (status == cudaSuccess) status = sort_items(items, true);
+    if (status == cudaSuccess) status = sort_items(items, values_are_scratch());
     if (status != cudaSuccess || measures_) return status;
-    return gather(request_.values_in, request_.values_out, positions, request_.value_bytes, n(),
-                  stream_);
+    const auto gather_values = [&](const void* in, void* out, std::size_t bytes) {
+      return gather(in, out, positions, bytes, n(), stream_);
+    };
+    if (request_.several_values.empty())
+      return gather_values(request_.values_in, request_.values_out, request_.value_bytes);
+    for (const DeviceValues& values : request_.several_values)
+      if (status == cudaSuccess) status = gather_values(values.in, values.out, values.bytes);
+    return status;
+  }
+
+  [[nodiscard]] std::size_t bytes_of_several() const {
+    std::size_t bytes = 0;
+    for (const DeviceValues& values : request_.several_values) bytes += values.bytes;
+    return bytes;
+  }
+  /// \pre bytes_of_several() <= sizeof(Word)
+  template <class Word>
+  cudaError_t sort_packed() {
+    PackedFields fields{};
+    for (const DeviceValues& values : request_.several_values) {
+      const std::uint64_t all = reinterpret_cast<std::uintptr_t>(values.in) |
+                                reinterpret_cast<std::uintptr_t>(values.out) | values.bytes;
+      const auto unit = static_cast<unsigned int>(all & (~all + 1));
+      fields.fields[fields.count++] = {values.in, values.out, unit,
+                                       static_cast<unsigned int>(values.bytes) / unit};
+    }
+    ArrayRequest items = request_;
+    auto* const packed = carver_.take<Word>(n());
+    auto* const sorted = carver_.take<Word>(n());
+    items.values_in = packed;
+    items.values_out = sorted;
+    items.value_bytes = sizeof(Word);
+    cudaError_t status = launch_if_it_fits([&] { return pack(fields, packed, n(), stream_); });
+    if (status == cudaSuccess) status = sort_items(items, values_are_scratch());
+    if (status != cudaSuccess || measures_) return status;
+    return unpack(fields, sorted, n(), stream_);
   }
 
   /// Sorts keys alone, or with values of 4 or 8 bytes.

@@ -38,6 +38,76 @@ __global__ void __launch_bounds__(element_threads)
   }
 }
 
+/// A field of packed values: in each item of an array, `units` units of `unit` bytes.
+struct PackedField {
+  const void* in;
+  void* out;
+  unsigned int unit;  ///< 1, 2, 4 or 8
+  unsigned int units;
+};
+/// The fields of packed values, each of at least a byte, at most 8 bytes together.
+struct PackedFields {
+  PackedField fields[8];
+  unsigned int count;
+};
+
+/// function.operator()<Unit>() for a unit of `bytes` bytes.
+template <class Function>
+__device__ __forceinline__ void with_unit_of(unsigned int bytes, const Function& function) {
+  if (bytes == 1) function.template operator()<std::uint8_t>();
+  if (bytes == 2) function.template operator()<std::uint16_t>();
+  if (bytes == 4) function.template operator()<std::uint32_t>();
+  if (bytes == 8) function.template operator()<std::uint64_t>();
+}
+
+/// packed[i] = the fields of item i, the first in the lowest bits; one thread for each item.
+template <class Word>
+__global__ void __launch_bounds__(element_threads)
+    pack_kernel(PackedFields fields, Word* packed, std::uint64_t n) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x;
+  if (i >= n) return;
+  std::uint64_t word = 0;
+  unsigned int shift = 0;
+  for (unsigned int f = 0; f < fields.count; ++f) {
+    const PackedField& field = fields.fields[f];
+    with_unit_of(field.unit, [&]<class Unit>() {
+      for (unsigned int u = 0; u < field.units; ++u, shift += 8 * sizeof(Unit))
+        word |= std::uint64_t{static_cast<const Unit*>(field.in)[i * field.units + u]} << shift;
+    });
+  }
+  packed[i] = static_cast<Word>(word);
+}
+
+/// The inverse of pack_kernel.
+template <class Word>
+__global__ void __launch_bounds__(element_threads)
+    unpack_kernel(PackedFields fields, const Word* packed, std::uint64_t n) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * element_threads + threadIdx.x;
+  if (i >= n) return;
+  const std::uint64_t word = packed[i];
+  unsigned int shift = 0;
+  for (unsigned int f = 0; f < fields.count; ++f) {
+    const PackedField& field = fields.fields[f];
+    with_unit_of(field.unit, [&]<class Unit>() {
+      for (unsigned int u = 0; u < field.units; ++u, shift += 8 * sizeof(Unit))
+        static_cast<Unit*>(field.out)[i * field.units + u] = static_cast<Unit>(word >> shift);
+    });
+  }
+}
+
+/// Packs, or unpacks, one word for each item.
+template <class Word>
+cudaError_t pack(const PackedFields& fields, Word* packed, std::uint64_t n, cudaStream_t stream) {
+  return launch(pack_kernel<Word>, blocks_for(n), element_threads, 0, stream, LaunchOrder::after,
+                fields, packed, n);
+}
+template <class Word>
+cudaError_t unpack(const PackedFields& fields, const Word* packed, std::uint64_t n,
+                   cudaStream_t stream) {
+  return launch(unpack_kernel<Word>, blocks_for(n), element_threads, 0, stream, LaunchOrder::after,
+                fields, packed, n);
+}
+
 template <class Position>
 cudaError_t number_items(Position* positions, std::uint64_t n, cudaStream_t stream) {
   return launch(number_items_kernel<Position>, blocks_for(n), element_threads, 0, stream,

@@ -41,6 +41,15 @@ extern template cudaError_t launch_runs(const LaunchPlan&, const Arguments<std::
                                         const WorkLists&, ArrayDecision*);
 extern template cudaError_t launch_runs(const LaunchPlan&, const Arguments<std::uint64_t>&,
                                         const WorkLists&, ArrayDecision*);
+#define SORTIE_EXTERN_RANK_PASS(Word, value_bytes)                                          \
+  extern template cudaError_t launch_rank_pass<Word, value_bytes>(                          \
+      const LaunchPlan&, const Arguments<Word>&, const RadixStorage&, const ArrayDecision*, \
+      const few::FewKeys*)
+SORTIE_EXTERN_RANK_PASS(std::uint32_t, 4);
+SORTIE_EXTERN_RANK_PASS(std::uint32_t, 8);
+SORTIE_EXTERN_RANK_PASS(std::uint64_t, 4);
+SORTIE_EXTERN_RANK_PASS(std::uint64_t, 8);
+#undef SORTIE_EXTERN_RANK_PASS
 #undef SORTIE_EXTERN_LAUNCHES
 #undef SORTIE_EXTERN_LAUNCH
 
@@ -54,9 +63,6 @@ std::map<Policy, RegisteredSort>& registered_policies() {
 int shared_bytes_limit = 0;  // 0: none
 std::optional<DigitUse> preset_digit_use;
 
-/// From here on a sample decides between ranges and digits. For fewer items, the launches for both
-/// would take longer than is saved.
-constexpr std::int64_t least_decided_by_sample = 1 << 24;
 /// Keys of 4 bytes, alone or with values of 4 bytes, are sorted by digits whatever a sample may say
 /// from so many items on, and up to so many (alone, with values). On an H100, 2^22 uniform keys
 /// take 0.175 instead of 0.205 ms, 2^24 0.464 instead of 0.487.
@@ -89,7 +95,7 @@ DigitUse digit_use(const DeviceRequest& request) {
   if (is_short_item && request.value_bytes == 4 && takes_all_bits &&
       request.num_items >= least_by_buckets && request.num_items <= most_by_buckets)
     return DigitUse::buckets;
-  return request.num_items < least_decided_by_sample ? DigitUse::never : DigitUse::uneven;
+  return DigitUse::uneven;
 }
 
 /// Returns function.operator()<Word, value bytes>() for the widths of a valid request.
@@ -195,15 +201,24 @@ struct TemporaryStorage {
 /// Launches all kernels of a sort. \pre the counters are zeroed, if there are lists and no array
 template <class Tiles, class Word, int ValueBytes>
 cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments,
-                        const WorkLists& lists, ArrayStart* array, const RadixStorage& radix,
+                        const WorkLists& lists, ArrayStart* array, const RadixStorage& storage,
                         DigitUse use) {
   if (lists.counters == nullptr) return launch_small_sort<Word, ValueBytes>(plan, arguments);
-  cudaError_t status =
-      plan.is_array
-          ? launch_array_start(plan, arguments, WorkListsOf<Tiles>{lists}, array, radix.passes, use)
-          : launch_short<Tiles, Word, ValueBytes>(plan, arguments, lists);
+  RankPassStorage ranks;
+  if (use != DigitUse::never && can_rank_values<Word, ValueBytes>(plan.num_items, arguments.codec))
+    ranks = {storage.passes, storage.statuses,
+             radix::status_words<Word, ValueBytes>(plan.num_items)};
+  cudaError_t status = plan.is_array
+                           ? launch_array_start(plan, arguments, WorkListsOf<Tiles>{lists}, array,
+                                                storage.passes, use, ranks)
+                           : launch_short<Tiles, Word, ValueBytes>(plan, arguments, lists);
+  if constexpr (ValueBytes != 0) {
+    if (status == cudaSuccess && ranks.statuses != nullptr)
+      status = launch_rank_pass<Word, ValueBytes>(plan, arguments, storage, &array->decision,
+                                                  &array->few_keys);
+  }
   const auto launch_passes = [&](ArrayMethod method) {
-    return launch_radix<Word, ValueBytes>(plan, arguments, radix, &array->decision, method);
+    return launch_radix<Word, ValueBytes>(plan, arguments, storage, &array->decision, method);
   };
   if (status == cudaSuccess && use == DigitUse::buckets) {
     status = launch_passes(ArrayMethod::buckets);

@@ -39,10 +39,11 @@ cudaError_t launch_radix(const LaunchPlan& plan, const Arguments<Word>& argument
   // Without any bits to compare, a pass copies the items.
   const int most = by_buckets ? radix::bucket_passes
                               : std::max((compared + radix::digit_bits - 1) / radix::digit_bits, 1);
+  const std::uint64_t most_at_once = radix::portion_length<Word, ValueBytes>(n);
   std::uint32_t number = 0;
   for (std::uint32_t pass = 0; static_cast<int>(pass) < most; ++pass) {
-    for (std::uint64_t begin = 0; begin < n; begin += radix::portion_length(n)) {
-      const std::uint64_t length = std::min(n - begin, radix::portion_length(n));
+    for (std::uint64_t begin = 0; begin < n; begin += most_at_once) {
+      const std::uint64_t length = std::min(n - begin, most_at_once);
       if (number == radix::portions_of_table) {
         number = 0;
         status = cudaMemsetAsync(storage.statuses, 0,
@@ -52,11 +53,45 @@ cudaError_t launch_radix(const LaunchPlan& plan, const Arguments<Word>& argument
           status = cudaMemsetAsync(passes->next_tile, 0, sizeof(passes->next_tile), plan.stream);
       }
       if (status != cudaSuccess) return status;
-      status = launch_resident(radix::pass_kernel<Word, ValueBytes>, plan, plan.order,
+      const auto launch_pass = [&]<bool IsPlain>() {
+        return launch_resident(radix::pass_kernel<Word, ValueBytes, IsPlain>, plan, plan.order,
                                (length - 1) / Shared::tile + 1, no_limit, Shared::threads,
                                sizeof(Shared), arguments, decision, method, passes,
                                storage.statuses, radix::Portion{pass, number++, begin, length});
+      };
+      status = arguments.codec.plain ? launch_pass.template operator()<true>()
+                                     : launch_pass.template operator()<false>();
     }
+  }
+  return status;
+}
+
+/// Whether few distinct keys with values can be sorted by one pass over their ranks: its portions
+/// must fit one table of statuses, and keys that are equal must be alike in all bits.
+template <class Word, int ValueBytes>
+bool can_rank_values(std::uint64_t n, const BitRangeCodec<Word>& codec) {
+  return ValueBytes != 0 && codec.ignored_bits == 0 &&
+         (n - 1) / radix::portion_length<Word, ValueBytes>(n) < radix::portions_of_table;
+}
+
+/// Launches the pass over the ranks of few distinct keys, which launch_array_start() has prepared.
+/// \pre can_rank_values()
+template <class Word, int ValueBytes>
+cudaError_t launch_rank_pass(const LaunchPlan& plan, const Arguments<Word>& arguments,
+                             const RadixStorage& storage, const ArrayDecision* decision,
+                             const few::FewKeys* few_keys) {
+  using Shared = radix::RankPassShared<Word, ValueBytes>;
+  const std::uint64_t n = plan.num_items;
+  const std::uint64_t most_at_once = radix::portion_length<Word, ValueBytes>(n);
+  cudaError_t status = cudaSuccess;
+  std::uint32_t number = 0;
+  for (std::uint64_t begin = 0; begin < n && status == cudaSuccess; begin += most_at_once) {
+    const std::uint64_t length = std::min(n - begin, most_at_once);
+    status = launch_resident(radix::rank_pass_kernel<Word, ValueBytes>, plan, plan.order,
+                             (length - 1) / radix::PassShared<Word, ValueBytes>::tile + 1, no_limit,
+                             radix::PassShared<Word, ValueBytes>::threads, sizeof(Shared),
+                             arguments, decision, few_keys, storage.passes, storage.statuses,
+                             radix::Portion{0, number++, begin, length});
   }
   return status;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "primitives/cuda/launch.cuh"
+#include "segsort/cuda/counting_sort.cuh"
 #include "segsort/cuda/radix_passes.cuh"
 
 namespace sortie::segsort {
@@ -13,6 +14,7 @@ constexpr unsigned int sample_threads = 1024;
 constexpr unsigned int copy_threads = few::threads;
 /// Distinct keys of a sample up to which an array may have few of them.
 constexpr unsigned int few_in_sample = 256;
+constexpr unsigned int few_in_sample_with_values = 192;
 constexpr unsigned int sample_slots = 4 * sample_threads;
 constexpr int copy_words = 4;  ///< of 16 bytes, per thread in a tile
 
@@ -128,10 +130,12 @@ __device__ ArrayMethod method_of(DigitUse use, const BitRangeCodec<Word>& codec,
 /// One block clears the counters and samples the array: if neighbours at evenly spaced places are
 /// all in order, the array may be; if the sample has few distinct keys, the array may have. If
 /// neither, or if it is short, the array is left to one of the sorts.
+/// \param ranks_values  items with values are moved by the ranks of their keys if these are few
 template <class Word, class Tiles>
 __global__ void __launch_bounds__(sample_threads)
     sample_order_kernel(Arguments<Word> arguments, WorkListsOf<Tiles> lists, ArrayStart* start,
-                        radix::Passes* passes, DigitUse use, std::uint64_t length) {
+                        radix::Passes* passes, DigitUse use, bool ranks_values,
+                        std::uint64_t length) {
   __shared__ Word sample[sample_threads + 1];
   __shared__ few::AtomicWord<Word> table[sample_slots];
   __shared__ few::AtomicWord<Word> range[2];
@@ -166,11 +170,13 @@ __global__ void __launch_bounds__(sample_threads)
     }
     unsigned int distinct = sample_threads;
     const bool may_be_uneven = use == DigitUse::uneven || use == DigitUse::buckets;
-    if (order == InputKind::other && (!is_strict || may_be_uneven))
+    const bool may_be_few = !is_strict || ranks_values;
+    if (order == InputKind::other && (may_be_few || may_be_uneven))
       distinct = distinct_keys(table, key);
-    if (order == InputKind::other && !is_strict) {
+    if (order == InputKind::other && may_be_few) {
       few::clear(start->few_keys);
-      if (distinct <= few_in_sample) order = InputKind::few_keys;
+      if (distinct <= (ranks_values ? few_in_sample_with_values : few_in_sample))
+        order = InputKind::few_keys;
     }
     method = method_of(use, arguments.codec, key, sample[0], next_of_sample, distinct, table, range,
                        cells);
@@ -286,11 +292,12 @@ struct CompareNothing {
 };
 
 /// Copies the keys that are in order, or counts few distinct ones, as the sample says. The block
-/// that ends last lists the array for the sort if the keys were neither.
+/// that ends last lists the array for the sort if the keys were neither, and prepares the pass over
+/// the ranks of few keys with values.
 template <class Word, class Tiles>
 __global__ void __launch_bounds__(copy_threads)
     examine_keys_kernel(Arguments<Word> arguments, WorkListsOf<Tiles> lists, ArrayStart* start,
-                        std::uint64_t length) {
+                        RankPassStorage ranks, std::uint64_t length) {
   __shared__ few::Shared<Word> shared;
   __shared__ bool is_last;
   wait_for_preceding_kernels();
@@ -298,7 +305,13 @@ __global__ void __launch_bounds__(copy_threads)
   if (sampled == InputKind::other) return;
   volatile std::uint32_t& disproved = start->decision.disproved;
   if (sampled == InputKind::few_keys) {
-    few::count(shared, arguments.keys_in, length, start->few_keys, disproved);
+    for (std::uint64_t i = std::uint64_t{blockIdx.x} * copy_threads + threadIdx.x; i < ranks.words;
+         i += std::uint64_t{gridDim.x} * copy_threads)
+      ranks.statuses[i] = 0;
+    // One of the keys may be like a free slot.
+    const unsigned int most =
+        arguments.value_bytes == 0 ? few::most_keys : few::most_keys_with_values - 1;
+    few::count(shared, arguments.keys_in, length, most, start->few_keys, disproved);
   } else {
     // As for the sample: equal keys may not be exchanged if something tells them apart.
     const bool is_strict = arguments.value_bytes != 0 || arguments.codec.ignored_bits != 0;
@@ -317,6 +330,11 @@ __global__ void __launch_bounds__(copy_threads)
       list_array(lists, length);
   } else if (sampled == InputKind::few_keys) {
     few::order(shared, start->few_keys, arguments.codec);
+    if (arguments.value_bytes == 0) return;
+    __syncthreads();
+    for (unsigned int d = threadIdx.x; d < radix::digits; d += copy_threads)
+      ranks.passes->starts[0][d] = d < start->few_keys.used ? start->few_keys.positions[d] : length;
+    if (threadIdx.x == 0) ranks.passes->count = 1;
   }
 }
 
@@ -346,7 +364,8 @@ __global__ void __launch_bounds__(copy_threads)
                                std::uint64_t length) {
   wait_for_preceding_kernels();
   const InputKind order = start->decision.sampled;
-  if (order == InputKind::other || start->decision.disproved != 0 || from == to) return;
+  const bool is_ordered = order == InputKind::ascending || order == InputKind::descending;
+  if (!is_ordered || start->decision.disproved != 0 || from == to) return;
   copy_items(
       from, to, order, length, [] { return true; }, CompareNothing{});
 }
@@ -356,14 +375,15 @@ __global__ void __launch_bounds__(copy_threads)
 template <class Tiles, class Word>
 cudaError_t launch_array_start(const LaunchPlan& plan, const Arguments<Word>& arguments,
                                const WorkListsOf<Tiles>& lists, ArrayStart* start,
-                               radix::Passes* passes, DigitUse use) {
+                               radix::Passes* passes, DigitUse use, const RankPassStorage& ranks) {
   const std::uint64_t n = plan.num_items;
   cudaError_t status = launch(sample_order_kernel<Word, Tiles>, 1, sample_threads, 0, plan.stream,
-                              LaunchOrder::after, arguments, lists, start, passes, use, n);
+                              LaunchOrder::after, arguments, lists, start, passes, use,
+                              ranks.statuses != nullptr, n);
   if (status != cudaSuccess || n < least_examined) return status;
   const std::uint64_t tiles = (n - 1) / copy_threads + 1;
   status = launch_resident(examine_keys_kernel<Word, Tiles>, plan, plan.order, tiles, no_limit,
-                           copy_threads, 0, arguments, lists, start, n);
+                           copy_threads, 0, arguments, lists, start, ranks, n);
   if (status != cudaSuccess) return status;
   if (arguments.value_bytes == 0)
     return launch_resident(fill_few_keys_kernel<Word>, plan, plan.order,
@@ -378,10 +398,10 @@ cudaError_t launch_array_start(const LaunchPlan& plan, const Arguments<Word>& ar
   return arguments.value_bytes == 4 ? copy_values(std::uint32_t{}) : copy_values(std::uint64_t{});
 }
 
-#define SORTIE_ARRAY_START(Tiles, Word)                                                           \
-  template cudaError_t launch_array_start<Tiles, Word>(const LaunchPlan&, const Arguments<Word>&, \
-                                                       const WorkListsOf<Tiles>&, ArrayStart*,    \
-                                                       radix::Passes*, DigitUse)
+#define SORTIE_ARRAY_START(Tiles, Word)                                                  \
+  template cudaError_t launch_array_start<Tiles, Word>(                                  \
+      const LaunchPlan&, const Arguments<Word>&, const WorkListsOf<Tiles>&, ArrayStart*, \
+      radix::Passes*, DigitUse, const RankPassStorage&)
 SORTIE_ARRAY_START(LargeTiles, std::uint32_t);
 SORTIE_ARRAY_START(LargeTiles, std::uint64_t);
 SORTIE_ARRAY_START(SmallTiles, std::uint32_t);

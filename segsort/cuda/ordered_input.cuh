@@ -9,16 +9,13 @@
 #include "segsort/cuda/array_decision.cuh"
 #include "segsort/cuda/few_keys.cuh"
 #include "segsort/cuda/launch.cuh"
+#include "segsort/cuda/radix_passes.cuh"
 #include "segsort/cuda/work_lists.cuh"
 
 /// Begin of the sort of one array: what is in order, or in reverse order, is copied, few distinct
 /// keys are counted, and everything else is left to the kernels that follow: those that sort by ranges
 /// find it listed as a segment.
 namespace sortie::segsort {
-
-namespace radix {
-struct Passes;
-}
 
 /// In temporary storage.
 struct ArrayStart {
@@ -29,11 +26,18 @@ struct ArrayStart {
   few::FewKeys few_keys;
 };
 
+/// Where the pass over the ranks of few keys with values is prepared; null: there is none.
+struct RankPassStorage {
+  radix::Passes* passes = nullptr;
+  radix::Status* statuses = nullptr;
+  std::uint64_t words = 0;  ///< of the statuses
+};
+
 /// Launches the begin of a sort, which also clears `passes`, if that is not null.
 /// \pre plan.is_array; passes is not null if `use` is not `never`
 template <class Tiles, class Word>
 cudaError_t launch_array_start(const LaunchPlan& plan, const Arguments<Word>& arguments,
                                const WorkListsOf<Tiles>& lists, ArrayStart* start,
-                               radix::Passes* passes, DigitUse use);
+                               radix::Passes* passes, DigitUse use, const RankPassStorage& ranks);
 
 }  // namespace sortie::segsort

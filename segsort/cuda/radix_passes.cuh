@@ -7,6 +7,7 @@
 #include "primitives/cuda/warp.cuh"
 #include "segsort/cuda/arguments.cuh"
 #include "segsort/cuda/array_decision.cuh"
+#include "segsort/cuda/few_keys.cuh"
 #include "segsort/cuda/partition_tile.cuh"
 #include "segsort/cuda/policy.cuh"
 #include "segsort/cuda/tile.cuh"
@@ -29,9 +30,6 @@ inline constexpr int bucket_passes = 2;
 /// portions_of_table portions before it must be cleared.
 inline constexpr int status_code_shift = 27;
 inline constexpr std::uint32_t portions_of_table = 15;
-/// Long arrays are moved in portions of so many items, so that numbers fit statuses, and the table
-/// of statuses stays small.
-inline constexpr std::uint64_t items_of_portion = (1 << status_code_shift) - (1 << 12);
 inline constexpr unsigned int count_threads = 512;
 inline constexpr int count_items = 8;
 
@@ -63,22 +61,27 @@ static_assert(2 * portions_of_table < 1u << (32 - status_code_shift));
 template <class AnyStatus>
 inline constexpr int code_shift_of = sizeof(AnyStatus) == sizeof(Status) ? status_code_shift : 56;
 
-/// Measured on an H100 with 2^22 to 2^28 items, keys of 4 and 8 bytes.
+/// Two blocks of 12 warps have 80 registers a thread.
 template <class Word, int ValueBytes>
 inline constexpr PartitionShape radix_shape = sizeof(Word) <= 4 && ValueBytes == 0
                                                   ? PartitionShape{384, 24, 2}
                                               : sizeof(Word) <= 4 && ValueBytes == 4
-                                                  ? PartitionShape{512, 24, 1}
-                                                  : PartitionShape{512, 20, 1};
+                                                  ? PartitionShape{384, 23, 2}
+                                                  : PartitionShape{384, 18, 2};
 
+/// Long arrays are moved in portions of whole tiles, so that numbers fit statuses, and the table of
+/// statuses stays small.
+template <class Word, int ValueBytes>
 constexpr std::uint64_t portion_length(std::uint64_t items) {
-  return items < items_of_portion ? items : items_of_portion;
+  constexpr int tile = radix_shape<Word, ValueBytes>.tile();
+  constexpr std::uint64_t most = ((1 << status_code_shift) - 1) / tile * tile;
+  return items < most ? items : most;
 }
 /// Words of a table of all digits of all tiles of a portion.
 template <class Word, int ValueBytes>
 constexpr std::uint64_t status_words(std::uint64_t items) {
   constexpr int tile = radix_shape<Word, ValueBytes>.tile();
-  return ((portion_length(items) - 1) / tile + 1) * digits;
+  return ((portion_length<Word, ValueBytes>(items) - 1) / tile + 1) * digits;
 }
 
 /// Word of a key: its digits ascend in sort order.
@@ -161,10 +164,6 @@ __global__ void __launch_bounds__(count_threads)
   if (thread == 0) passes->count = max(necessary, 1u);
 }
 
-/// Tables of a warp that hold, for each digit, the mask of the lanes whose items have it. Register r
-/// uses table r % mask_tables, so that a table can be cleared while the next one is filled.
-inline constexpr int mask_tables = 3;
-
 /// Shared memory of a block of a pass.
 template <class WordType, int ValueBytesOfOne>
 struct PassShared {
@@ -179,28 +178,20 @@ struct PassShared {
   static_assert(threads >= static_cast<int>(digits), "each thread handles one digit at most");
   static_assert(tile <= 1 << 16, "places are packed");
 
-  static constexpr int masks_bytes = mask_tables * warps * static_cast<int>(digits) * 4;
   static constexpr int most(int a, int b) { return a > b ? a : b; }
-  /// One after the other: per warp, masks of the lanes that hold an item of each digit; the words
-  /// of the tile in the order of their digits; its values.
-  alignas(16) unsigned char area[most(
-      most(tile * static_cast<int>(sizeof(Word)), tile* value_bytes), masks_bytes)];
-  /// Items of each digit in each warp; then the position in the tile of the next of them.
-  alignas(16) std::uint32_t counts[warps][digits];
+  /// One after the other: counters of the warps; the words of the tile in the order of their digits;
+  /// its values.
+  alignas(16) unsigned char area[most(tile * most(static_cast<int>(sizeof(Word)), value_bytes),
+                                      warps* static_cast<int>(digits) * 4)];
   std::uint64_t starts_of_digits[digits];  ///< of the portion in the output
   std::uint64_t places[digits];  ///< destination of the tile's items of each digit, minus position
-  std::uint64_t warp_sums[warps];
-  BitRangeCodec<Word> codec;
-  const Word* keys_from;
-  const Value* values_from;
-  Word* keys_to;
-  Value* values_to;
-  Status* statuses;
-  unsigned long long* starts;  ///< for the starts of the next portion
-  int shift;                   ///< of the digit in a word
-  Portion portion;
-  std::uint64_t tile_number;
+  std::uint32_t warp_sums[warps];
+  std::uint32_t tile_number;
 
+  /// Items of each digit in each warp; then the position in the tile of the next of them.
+  __device__ std::uint32_t (*counts())[digits] {
+    return reinterpret_cast<std::uint32_t(*)[digits]>(area);
+  }
   __device__ Word* words() { return reinterpret_cast<Word*>(area); }
   __device__ Value* values() { return reinterpret_cast<Value*>(area); }
 };
@@ -270,227 +261,225 @@ __device__ __forceinline__ unsigned int peers_by_votes(std::uint32_t digit, bool
   return peers;
 }
 
-/// Moves a tile of `length` items. Warp w holds item 32 items w + 32 r + l of the tile in register
-/// r of lane l, until the items are in the order of their digits; then thread t holds positions
-/// r threads + t. Begins and ends with a barrier. Not inlined, because it needs all registers.
-/// \tparam InAnyOrder  items of one digit may change places: no pass precedes, and keys that are
-///                     equal cannot be told apart
-template <class Shared, bool IsFull, bool IsPlain, bool InAnyOrder>
-__device__ __noinline__ void move_tile(int length) {
-  using Word = typename Shared::Word;
+/// The compiler knows nothing about the word any more.
+template <class Word>
+__device__ __forceinline__ void forget([[maybe_unused]] Word& word) {
+#ifdef __CUDA_ARCH__
+  if constexpr (sizeof(Word) == 8) {
+    asm volatile("" : "+l"(word));
+  } else if constexpr (sizeof(Word) == 4) {
+    asm volatile("" : "+r"(word));
+  }
+#endif
+}
+
+/// Keys that are their own words.
+template <class Word>
+struct PlainKeys {
+  __device__ __forceinline__ static Word encode(Word key) { return key; }
+  __device__ __forceinline__ static Word decode(Word word) { return word; }
+};
+template <class Word>
+struct EncodedKeys {
+  const BitRangeCodec<Word>& codec;
+  __device__ __forceinline__ Word encode(Word key) const { return codec.encode(key); }
+  __device__ __forceinline__ Word decode(Word word) const { return codec.decode(word); }
+};
+template <class Word>
+struct RankedKeys {
+  const few::Ranks<Word>& ranks;
+  __device__ __forceinline__ Word encode(Word key) const { return ranks.encode(key); }
+  __device__ __forceinline__ Word decode(Word word) const { return ranks.decode(word); }
+};
+
+/// Moves the items of a portion of a pass. Called by all blocks of a kernel; the last pass writes to
+/// the output.
+///
+///   block            takes one tile after the other, of which warp w holds item 32 items w + 32 r + l
+///                    in register r of lane l, until they are in the order of their digits; then
+///                    thread t holds positions r threads + t. A tile that is not full is filled up
+///                    with words that are last in it.
+///   shared memory    PassShared; starts_of_digits[d] is read by thread d
+template <int ValueBytes, class Word, class Coding>
+__device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, Passes* passes,
+                                             Status* statuses, const Portion& portion,
+                                             const Coding& coding) {
+  using Shared = PassShared<Word, ValueBytes>;
   using Value = typename Shared::Value;
   constexpr int items = Shared::items;
   Shared& shared = *reinterpret_cast<Shared*>(dynamic_shared_memory());
+  const std::uint32_t pass_digit = passes->order[portion.pass];
+  const int shift = arguments.codec.ignored_bits + digit_bits * static_cast<int>(pass_digit);
+  const bool to_output = (passes->count - portion.pass) % 2 == 1;
+  const Buffer from = portion.pass == 0 ? Buffer::input
+                      : to_output       ? Buffer::scratch
+                                        : Buffer::output;
+  const Word* const keys_from = in_global_memory(arguments.keys_of(from)) + portion.begin;
+  const Value* const values_from =
+      in_global_memory(static_cast<const Value*>(arguments.values_of(from))) + portion.begin;
+  Word* const keys_to = in_global_memory(to_output ? arguments.keys_out : arguments.keys_scratch);
+  Value* const values_to = in_global_memory(
+      static_cast<Value*>(to_output ? arguments.values_out : arguments.values_scratch));
   const auto thread = static_cast<int>(threadIdx.x);
-  const int warp = thread / 32;
-  const int first = warp * 32 * items + thread % 32;
-  const std::uint64_t begin = shared.portion.begin + shared.tile_number * Shared::tile;
-  const auto is_item = [&](int i) { return IsFull || i < length; };
-
-  Word words[items];
-  const Word* const keys_from = in_global_memory(shared.keys_from) + begin + first;
-#pragma unroll
-  for (int r = 0; r < items; ++r) words[r] = is_item(first + 32 * r) ? keys_from[32 * r] : Word{0};
-  std::uint32_t* const counts = shared.counts[warp];
-#pragma unroll
-  for (unsigned int i = thread % 32; i < digits / 4; i += 32)
-    reinterpret_cast<uint4*>(counts)[i] = uint4{0, 0, 0, 0};
-  std::uint32_t* const masks =
-      reinterpret_cast<std::uint32_t*>(shared.area) + warp * mask_tables * digits;
-  if constexpr (!InAnyOrder) {
-#pragma unroll
-    for (unsigned int i = thread % 32; i < mask_tables * digits / 4; i += 32)
-      reinterpret_cast<uint4*>(masks)[i] = uint4{0, 0, 0, 0};
-  }
-  __syncwarp();
-  if constexpr (!IsPlain) {
-    const BitRangeCodec<Word> codec = shared.codec;
-#pragma unroll
-    for (int r = 0; r < items; ++r) words[r] = codec.encode(words[r]);
-  }
-
-  const int shift = shared.shift;
+  const int first = thread / 32 * 32 * items + thread % 32;
+  // Thread d handles digit d.
+  const bool has_digit = thread < static_cast<int>(digits);
+  std::uint32_t* const counts = shared.counts()[thread / 32];
   const auto digit_of = [&](Word word) {
     return static_cast<std::uint32_t>(word >> shift) & (digits - 1);
   };
-  const auto place_by_votes = [&](int r) {
-    const bool valid = is_item(first + 32 * r);
-    const std::uint32_t digit = digit_of(words[r]);
-    return take_place(counts, digit, peers_by_votes<IsFull>(digit, valid), valid);
-  };
-  // Lanes with one digit wait for each other when they set their masks, unless it is frequent.
-  const auto has_heavy_hitter = [&](int r) {
-    const std::uint32_t digit = digit_of(words[r]);
-    return lanes_of(__ballot_sync(full_warp, digit == from_lane(digit, 0))) >= least_heavy_lanes;
-  };
-  const bool is_heavy = has_heavy_hitter(0) || has_heavy_hitter(items / 2);
-  ShortNumbers<items, 16> in_order;  // positions of the thread's items in the tile
-  if constexpr (InAnyOrder) {        // at first among the items of the digit in the warp
-    if (is_heavy) {
+  // Read before the block takes a tile, and thus before the last tile replaces them.
+  if (has_digit) shared.starts_of_digits[thread] = passes->starts[pass_digit][thread];
+  const auto tiles = static_cast<std::uint32_t>((portion.length - 1) / Shared::tile + 1);
+  for (;;) {
+    if (thread == 0) shared.tile_number = atomicAdd(&passes->next_tile[portion.number], 1);
+    __syncthreads();
+    const std::uint32_t tile = shared.tile_number;
+    if (tile >= tiles) return;
+    const std::uint64_t begin = std::uint64_t{tile} * Shared::tile;
+    const bool is_full = portion.length - begin >= Shared::tile;
+    const int length = is_full ? Shared::tile : static_cast<int>(portion.length - begin);
+
+    Word words[items];
+    if (is_full) {
 #pragma unroll
-      for (int r = 0; r < items; ++r) in_order.set(r, place_by_votes(r));
+      for (int r = 0; r < items; ++r) words[r] = keys_from[begin + first + 32 * r];
     } else {
 #pragma unroll
       for (int r = 0; r < items; ++r)
-        in_order.set(r, is_item(first + 32 * r) ? atomicAdd(&counts[digit_of(words[r])], 1) : 0);
+        words[r] = first + 32 * r < length ? keys_from[begin + first + 32 * r] : Word{0};
     }
-  } else {
+#pragma unroll
+    for (unsigned int i = thread % 32; i < digits / 4; i += 32)
+      reinterpret_cast<uint4*>(counts)[i] = uint4{0, 0, 0, 0};
+#pragma unroll
+    for (int r = 0; r < items; ++r) words[r] = coding.encode(words[r]);
+    if (!is_full) {
+#pragma unroll
+      for (int r = 0; r < items; ++r)
+        if (first + 32 * r >= length) words[r] = static_cast<Word>(~Word{0});
+    }
+    __syncwarp();
     // Counted before they are ranked, so that the blocks of later tiles wait less, and a rank is a
     // place at once.
 #pragma unroll
-    for (int r = 0; r < items; ++r)
-      if (is_item(first + 32 * r)) atomicAdd(&counts[digit_of(words[r])], 1);
-  }
-  __syncthreads();
-
-  // Thread d handles digit d.
-  std::uint32_t in_tile = 0;
-  const bool has_digit = thread < static_cast<int>(digits);
-  if (has_digit) {
-#pragma unroll
-    for (int w = 0; w < Shared::warps; ++w) {
-      const std::uint32_t count = shared.counts[w][thread];
-      shared.counts[w][thread] = in_tile;
-      in_tile += count;
-    }
-    publish(in_global_memory(shared.statuses) + thread, shared.tile_number, in_tile,
-            shared.portion.number);
-  }
-  const std::uint32_t start = prefix_sum_in_block<Shared::warps>(in_tile, shared.warp_sums).before;
-  if (has_digit) {
-#pragma unroll
-    for (int w = 0; w < Shared::warps; ++w) shared.counts[w][thread] += start;
-  }
-  __syncthreads();
-  if constexpr (InAnyOrder) {
-    const ShortNumbers<items, 16> ranks = in_order;
-#pragma unroll
-    for (int r = 0; r < items; ++r)
-      in_order.set(r, is_item(first + 32 * r) ? ranks[r] + counts[digit_of(words[r])] : 0);
-  } else if (is_heavy) {
-#pragma unroll
-    for (int r = 0; r < items; ++r) in_order.set(r, place_by_votes(r));
-  } else {
-    bool clears = false;  // the lane clears the mask of its digit in the row before
-#pragma unroll
-    for (int r = 0; r < items; ++r) {
-      const bool valid = is_item(first + 32 * r);
-      const std::uint32_t digit = digit_of(words[r]);
-      std::uint32_t* const mask = masks + r % mask_tables * digits + digit;
-      if (valid) atomicOr(mask, 1u << (thread % 32));
-      __syncwarp();
-      const unsigned int peers = valid ? *mask : 1u << (thread % 32);
-      if (clears)
-        masks[(r + mask_tables - 1) % mask_tables * digits + digit_of(words[r == 0 ? 0 : r - 1])] =
-            0;
-      clears = valid && rank_among(peers) == 0;
-      in_order.set(r, take_place(counts, digit, peers, valid));
-    }
-  }
-  __syncthreads();  // the words take the place of the masks
-#pragma unroll
-  for (int r = 0; r < items; ++r)
-    if (is_item(first + 32 * r)) shared.words()[in_order[r]] = words[r];
-  Value values[Shared::value_bytes == 0 ? 1 : items];
-  if constexpr (Shared::value_bytes != 0) {
-    const Value* const values_from = in_global_memory(shared.values_from) + begin + first;
-#pragma unroll
-    for (int r = 0; r < items; ++r)
-      values[r] = is_item(first + 32 * r) ? values_from[32 * r] : Value{0};
-  }
-  if (has_digit) {
-    const std::uint32_t before = items_before(in_global_memory(shared.statuses) + thread,
-                                              shared.tile_number, in_tile, shared.portion.number);
-    shared.places[thread] = shared.starts_of_digits[thread] + before - start;
-    // The last tile of the portion knows where the next one begins.
-    if (begin + static_cast<std::uint64_t>(length) == shared.portion.begin + shared.portion.length)
-      in_global_memory(shared.starts)[thread] = shared.starts_of_digits[thread] + before + in_tile;
-  }
-  __syncthreads();
-  ShortNumbers<items, 8> found;
-  Word* const keys_to = in_global_memory(shared.keys_to) + thread;
-#pragma unroll
-  for (int r = 0; r < items; ++r) {
-    const int place = r * Shared::threads + thread;
-    if (!is_item(place)) continue;
-    const Word word = shared.words()[place];
-    const std::uint32_t digit = digit_of(word);
-    if constexpr (Shared::value_bytes != 0) found.set(r, digit);
-    keys_to[shared.places[digit] + r * Shared::threads] =
-        IsPlain ? word : shared.codec.decode(word);
-  }
-  __syncthreads();
-  if constexpr (Shared::value_bytes != 0) {
-#pragma unroll
-    for (int r = 0; r < items; ++r)
-      if (is_item(first + 32 * r)) shared.values()[in_order[r]] = values[r];
+    for (int r = 0; r < items; ++r) atomicAdd(&counts[digit_of(words[r])], 1);
     __syncthreads();
-    Value* const values_to = in_global_memory(shared.values_to) + thread;
+    // Otherwise the compiler keeps all digits in registers until they are used again.
+#pragma unroll
+    for (int r = 0; r < items; ++r) forget(words[r]);
+    std::uint32_t in_tile = 0;
+    if (has_digit) {
+#pragma unroll
+      for (int w = 0; w < Shared::warps; ++w) {
+        const std::uint32_t count = shared.counts()[w][thread];
+        shared.counts()[w][thread] = in_tile;
+        in_tile += count;
+      }
+      publish(in_global_memory(statuses) + thread, tile, in_tile, portion.number);
+    }
+    const std::uint32_t start =
+        prefix_sum_in_block<Shared::warps>(in_tile, shared.warp_sums).before;
+    if (has_digit) {
+#pragma unroll
+      for (int w = 0; w < Shared::warps; ++w) shared.counts()[w][thread] += start;
+    }
+    __syncthreads();
+    ShortNumbers<items, 16> in_order;  // positions of the thread's items in the tile
 #pragma unroll
     for (int r = 0; r < items; ++r) {
-      const int place = r * Shared::threads + thread;
-      if (is_item(place))
-        values_to[shared.places[found[r]] + r * Shared::threads] = shared.values()[place];
+      const std::uint32_t digit = digit_of(words[r]);
+      in_order.set(r, take_place(counts, digit, peers_by_votes<true>(digit, true), true));
+    }
+    __syncthreads();  // the words take the place of the counters
+#pragma unroll
+    for (int r = 0; r < items; ++r) shared.words()[in_order[r]] = words[r];
+    if (has_digit) {
+      const std::uint32_t before =
+          items_before(in_global_memory(statuses) + thread, tile, in_tile, portion.number);
+      shared.places[thread] = shared.starts_of_digits[thread] + before - start;
+      // The last tile of the portion knows where the next one begins.
+      if (tile == tiles - 1)
+        passes->starts[pass_digit][thread] = shared.starts_of_digits[thread] + before + in_tile;
+    }
+    __syncthreads();
+    ShortNumbers<items, 8> found;
+    const auto write_keys = [&](const auto& is_item) {
+#pragma unroll
+      for (int r = 0; r < items; ++r) {
+        const int place = r * Shared::threads + thread;
+        const Word word = shared.words()[place];
+        const std::uint32_t digit = digit_of(word);
+        if constexpr (ValueBytes != 0) found.set(r, digit);
+        if (is_item(place)) keys_to[shared.places[digit] + place] = coding.decode(word);
+      }
+    };
+    if (is_full) {
+      write_keys([](int) { return true; });
+    } else {
+      write_keys([&](int place) { return place < length; });
+    }
+    if constexpr (ValueBytes != 0) {
+      Value values[items];
+      if (is_full) {
+#pragma unroll
+        for (int r = 0; r < items; ++r) values[r] = values_from[begin + first + 32 * r];
+      } else {
+#pragma unroll
+        for (int r = 0; r < items; ++r)
+          values[r] = first + 32 * r < length ? values_from[begin + first + 32 * r] : Value{0};
+      }
+      __syncthreads();
+#pragma unroll
+      for (int r = 0; r < items; ++r) shared.values()[in_order[r]] = values[r];
+      __syncthreads();
+#pragma unroll
+      for (int r = 0; r < items; ++r) {
+        const int place = r * Shared::threads + thread;
+        if (is_full || place < length)
+          values_to[shared.places[found[r]] + place] = shared.values()[place];
+      }
     }
     __syncthreads();
   }
 }
 
-/// A portion of a pass, if there are so many passes. The last one writes to the output.
-///
-///   block            takes one tile after the other; move_tile() says which items a thread holds
-///   shared memory    PassShared; starts_of_digits[d] is read by thread d
-template <class Word, int ValueBytes>
+/// A portion of a pass, if there are so many passes.
+/// \tparam IsPlain  the keys need no encoding
+template <class Word, int ValueBytes, bool IsPlain>
 __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
                                   radix_shape<Word, ValueBytes>.resident_blocks)
     pass_kernel(Arguments<Word> arguments, const ArrayDecision* decision, ArrayMethod method,
                 Passes* passes, Status* statuses, Portion portion) {
-  using Shared = PassShared<Word, ValueBytes>;
-  using Value = typename Shared::Value;
-  Shared& shared = *reinterpret_cast<Shared*>(dynamic_shared_memory());
   wait_for_preceding_kernels();
   if ((decision != nullptr && !decision->is_due(method)) || portion.pass >= passes->count) return;
-  const std::uint32_t digit = passes->order[portion.pass];
-  if (threadIdx.x == 0) {
-    const bool to_output = (passes->count - portion.pass) % 2 == 1;
-    const Buffer from = portion.pass == 0 ? Buffer::input
-                        : to_output       ? Buffer::scratch
-                                          : Buffer::output;
-    shared.codec = arguments.codec;
-    shared.keys_from = arguments.keys_of(from);
-    shared.values_from = static_cast<const Value*>(arguments.values_of(from));
-    shared.keys_to = to_output ? arguments.keys_out : arguments.keys_scratch;
-    shared.values_to =
-        static_cast<Value*>(to_output ? arguments.values_out : arguments.values_scratch);
-    shared.statuses = statuses;
-    shared.starts = passes->starts[digit];
-    shared.shift = arguments.codec.ignored_bits + digit_bits * static_cast<int>(digit);
-    shared.portion = portion;
+  if constexpr (IsPlain) {
+    move_portion<ValueBytes>(arguments, passes, statuses, portion, PlainKeys<Word>{});
+  } else {
+    move_portion<ValueBytes>(arguments, passes, statuses, portion,
+                             EncodedKeys<Word>{arguments.codec});
   }
-  // Read before the block takes a tile, and thus before the last tile replaces them.
-  if (threadIdx.x < digits)
-    shared.starts_of_digits[threadIdx.x] = passes->starts[digit][threadIdx.x];
-  const std::uint64_t tiles = (portion.length - 1) / Shared::tile + 1;
-  for (;;) {
-    if (threadIdx.x == 0) shared.tile_number = atomicAdd(&passes->next_tile[portion.number], 1);
-    __syncthreads();
-    const std::uint64_t tile = shared.tile_number;
-    if (tile >= tiles) return;
-    const std::uint64_t rest = portion.length - tile * Shared::tile;
-    if constexpr (ValueBytes == 0) {
-      if (rest >= Shared::tile && portion.pass == 0 && arguments.codec.plain) {
-        move_tile<Shared, true, true, true>(Shared::tile);
-        continue;
-      }
-    }
-    if (rest < Shared::tile) {
-      move_tile<Shared, false, false, false>(static_cast<int>(rest));
-    } else if (arguments.codec.plain) {
-      move_tile<Shared, true, true, false>(Shared::tile);
-    } else {
-      move_tile<Shared, true, false, false>(Shared::tile);
-    }
-  }
+}
+
+/// Shared memory of a block of the pass over ranks.
+template <class Word, int ValueBytes>
+struct RankPassShared {
+  PassShared<Word, ValueBytes> pass;
+  few::Ranks<Word> ranks;
+};
+
+/// A portion of the only pass over items whose few distinct keys have been counted.
+template <class Word, int ValueBytes>
+__global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
+                                  radix_shape<Word, ValueBytes>.resident_blocks)
+    rank_pass_kernel(Arguments<Word> arguments, const ArrayDecision* decision,
+                     const few::FewKeys* few_keys, Passes* passes, Status* statuses,
+                     Portion portion) {
+  wait_for_preceding_kernels();
+  if (!decision->has_few_keys()) return;
+  auto& shared = *reinterpret_cast<RankPassShared<Word, ValueBytes>*>(dynamic_shared_memory());
+  shared.ranks.load(*few_keys, arguments.codec);
+  move_portion<ValueBytes>(arguments, passes, statuses, portion, RankedKeys<Word>{shared.ranks});
 }
 
 }  // namespace sortie::segsort::radix

@@ -15,6 +15,7 @@
 #include "segsort/cuda/batch_sort.cuh"
 #include "segsort/cuda/block_sort.cuh"
 #include "segsort/cuda/bucket_runs.cuh"
+#include "segsort/cuda/few_keys.cuh"
 #include "segsort/cuda/grid_partition.cuh"
 #include "segsort/cuda/partition.cuh"
 #include "segsort/cuda/radix_passes.cuh"
@@ -25,7 +26,7 @@ namespace {
 
 using Lengths = std::vector<std::uint32_t>;
 
-enum class Keys { random, half_greatest, two_fields, few, steep, few_random };
+enum class Keys { random, half_greatest, two_fields, few, steep, few_random, few_and_greatest };
 
 template <class Word>
 std::vector<Word> make_keys(Keys kind, std::size_t count) {
@@ -40,6 +41,10 @@ std::vector<Word> make_keys(Keys kind, std::size_t count) {
     // A density of 1/x, and few that differ in all their bits.
     if (kind == Keys::steep)
       key = static_cast<Word>((random() | 1ULL << 63) >> (64 - 8 * sizeof(Word) + random() % 31));
+    if (kind == Keys::few_and_greatest && random() % 3 != 0)
+      key = static_cast<Word>(~Word{0});
+    else if (kind == Keys::few_and_greatest)
+      key = static_cast<Word>(std::mt19937_64(random() % 240)());
     if (kind == Keys::few_random) key = static_cast<Word>(std::mt19937_64(random() % 90)());
   }
   return keys;
@@ -420,8 +425,8 @@ void sort_by_digits(Keys kind, Order order, int end_bit = 8 * sizeof(Word)) {
       const radix::Portion portion{pass, number++, begin,
                                    begin == 0 ? 2 * Shared::tile : length - begin};
       cuda_on_host::run_block(Shared::threads, [&] {
-        radix::pass_kernel<Word, ValueBytes>(problem.arguments, &decision, ArrayMethod::digits,
-                                             &passes, statuses.data(), portion);
+        radix::pass_kernel<Word, ValueBytes, false>(
+            problem.arguments, &decision, ArrayMethod::digits, &passes, statuses.data(), portion);
       });
     }
   }
@@ -448,8 +453,9 @@ bool sort_by_buckets(Keys kind, std::uint64_t stride, Order order = Order::ascen
   });
   for (std::uint32_t pass = 0; pass < radix::bucket_passes; ++pass) {
     cuda_on_host::run_block(Shared::threads, [&] {
-      radix::pass_kernel<Word, ValueBytes>(problem.arguments, &decision, ArrayMethod::buckets,
-                                           &passes, statuses.data(), {pass, pass, 0, length});
+      radix::pass_kernel<Word, ValueBytes, false>(problem.arguments, &decision,
+                                                  ArrayMethod::buckets, &passes, statuses.data(),
+                                                  {pass, pass, 0, length});
     });
   }
   cuda_on_host::run_block(32 * buckets::run_warps, [&] {
@@ -471,6 +477,50 @@ TEST(Kernels, Buckets) {
   EXPECT_FALSE((sort_by_buckets<std::uint32_t, 0>(Keys::half_greatest, 3000)));
   EXPECT_FALSE((sort_by_buckets<std::uint32_t, 4>(Keys::steep, 8000)));
   EXPECT_TRUE((sort_by_buckets<std::uint64_t, 0>(Keys::random, 500, Order::descending)));
+}
+
+/// Sorts an array of few distinct keys by their ranks, in two portions.
+/// \return whether there were few enough
+template <class Word, int ValueBytes>
+bool sort_by_ranks(Keys kind, Order order = Order::ascending) {
+  using Shared = radix::PassShared<Word, ValueBytes>;
+  constexpr std::uint32_t length = 2 * Shared::tile + 1234;
+  Problem<Word, ValueBytes> problem({length}, kind, order);
+  few::FewKeys table;
+  few::Shared<Word> shared;
+  std::uint32_t failed = 0;
+  cuda_on_host::run_block(few::threads, [&] { few::clear(table); });
+  cuda_on_host::run_block(few::threads, [&] {
+    few::count(shared, problem.arguments.keys_in, length, few::most_keys_with_values - 1, table,
+               failed);
+  });
+  if (failed != 0) return false;
+  cuda_on_host::run_block(few::threads,
+                          [&] { few::order(shared, table, problem.arguments.codec); });
+  radix::Passes passes{};
+  passes.count = 1;
+  for (unsigned int d = 0; d < radix::digits; ++d)
+    passes.starts[0][d] = d < table.used ? table.positions[d] : length;
+  std::vector<radix::Status> statuses(2 * radix::digits);
+  const ArrayDecision decision{InputKind::few_keys, ArrayMethod::ranges, 0};
+  for (const std::uint32_t begin : {0, 2 * Shared::tile}) {
+    const radix::Portion portion{0, begin == 0 ? 0u : 1u, begin,
+                                 begin == 0 ? 2 * Shared::tile : length - begin};
+    cuda_on_host::run_block(Shared::threads, [&] {
+      radix::rank_pass_kernel<Word, ValueBytes>(problem.arguments, &decision, &table, &passes,
+                                                statuses.data(), portion);
+    });
+  }
+  problem.expect_sorted(any_length);
+  return true;
+}
+
+TEST(Kernels, RanksOfFewKeys) {
+  EXPECT_TRUE((sort_by_ranks<std::uint32_t, 4>(Keys::few)));
+  EXPECT_TRUE((sort_by_ranks<std::uint32_t, 8>(Keys::few_and_greatest, Order::descending)));
+  EXPECT_TRUE((sort_by_ranks<std::uint64_t, 4>(Keys::few_and_greatest)));
+  EXPECT_TRUE((sort_by_ranks<std::uint64_t, 8>(Keys::few_random, Order::descending)));
+  EXPECT_FALSE((sort_by_ranks<std::uint64_t, 4>(Keys::two_fields)));
 }
 
 TEST(Kernels, Digits) {

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <numeric>
 #include <sstream>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/cuda/check.hpp"
@@ -23,7 +25,19 @@ namespace {
 
 using Bytes = std::vector<unsigned char>;
 
-enum class Keys { uniform, sorted, reverse, nearly, few, equal, high_bits, narrow, zipf, hidden };
+enum class Keys {
+  uniform,
+  sorted,
+  reverse,
+  nearly,
+  few,
+  equal,
+  high_bits,
+  narrow,
+  zipf,
+  hidden,
+  few_and_hidden
+};
 constexpr Keys all_keys[] = {Keys::uniform, Keys::sorted, Keys::reverse,   Keys::nearly, Keys::few,
                              Keys::equal,   Keys::zipf,   Keys::high_bits, Keys::narrow};
 
@@ -36,6 +50,7 @@ std::vector<Word> draw(Keys keys, std::size_t n) {
     const std::uint64_t bits = random.next();
     switch (keys) {
       case Keys::few:
+      case Keys::few_and_hidden:
         word = static_cast<Word>(Random(bits % 100).next());
         break;
       case Keys::equal:
@@ -57,14 +72,17 @@ std::vector<Word> draw(Keys keys, std::size_t n) {
   if (keys == Keys::sorted || keys == Keys::nearly) std::sort(words.begin(), words.end());
   if (keys == Keys::reverse) std::sort(words.begin(), words.end(), std::greater<>());
   if (keys == Keys::nearly && n > 1) std::swap(words[n / 3], words[n / 3 + 1]);
-  if (keys == Keys::hidden) {
+  if (keys == Keys::hidden || keys == Keys::few_and_hidden) {
     // One bucket by the highest 16 bits exceeds a tile, but none of its keys is in the sample of
     // 1024 keys and their successors.
     constexpr int low_bits = sizeof(Word) > 2 ? static_cast<int>(sizeof(Word)) * 8 - 16 : 0;
-    for (std::size_t i = 0; i < n; ++i)
-      if (const std::size_t j = i % ((n - 1) / 1024); j >= 2 && j < 22)
-        words[i] = static_cast<Word>(std::uint64_t{0xabcd} << low_bits |
-                                     (words[i] & ((std::uint64_t{1} << low_bits) - 1)));
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t j = i % ((n - 1) / 1024);
+      if (j < 2 || j >= 22) continue;
+      if (keys == Keys::few_and_hidden) words[i] = static_cast<Word>(random.next());
+      words[i] = static_cast<Word>(std::uint64_t{0xabcd} << low_bits |
+                                   (words[i] & ((std::uint64_t{1} << low_bits) - 1)));
+    }
   }
   return words;
 }
@@ -232,6 +250,42 @@ class ArrayCase {
     EXPECT_TRUE(out.holds(std::vector<Position>(order_of_.begin(), order_of_.end())));
   }
 
+  /// Several arrays of values at once.
+  template <class... Values>
+  void check_several() {
+    SCOPED_TRACE(trace_ + ", arrays of values: " + std::to_string(sizeof...(Values)));
+    const std::tuple<std::vector<Values>...> values{values_of<Values>()...};
+    std::apply(
+        [&](const std::vector<Values>&... all) {
+          GuardedArray<Word> in(keys_, stream_, lead_);
+          GuardedArray<Word> out(keys_.size(), stream_, lead_);
+          std::tuple<GuardedArray<Values>...> from{GuardedArray<Values>(all, stream_)...};
+          std::tuple<GuardedArray<Values>...> to{GuardedArray<Values>(all.size(), stream_)...};
+          const auto arrays = [&]<std::size_t... I>(std::index_sequence<I...>) {
+            return std::array{DeviceValues(std::get<I>(from).data(), std::get<I>(to).data())...};
+          }
+          (std::index_sequence_for<Values...>{});
+          run([&](void* temporary, std::size_t& bytes) {
+            const Key* keys = key(in.data());
+            return order_ == Order::ascending
+                       ? DeviceSort::SortPairs(temporary, bytes, keys, key(out.data()), arrays,
+                                               size(), begin_bit_, end_bit_, stream_)
+                       : DeviceSort::SortPairsDescending(temporary, bytes, keys, key(out.data()),
+                                                         arrays, size(), begin_bit_, end_bit_,
+                                                         stream_);
+          });
+          EXPECT_TRUE(out.holds(sorted_));
+          [&]<std::size_t... I>(std::index_sequence<I...>) {
+            const auto check = [](const auto& found, const auto& expected) {
+              EXPECT_TRUE(found.holds(expected));
+            };
+            (check(std::get<I>(to), in_order(all)), ...);
+          }
+          (std::index_sequence_for<Values...>{});
+        },
+        values);
+  }
+
   void check_all() {
     check_keys();
     check_pairs<std::uint32_t>();
@@ -245,6 +299,20 @@ class ArrayCase {
  private:
   static Key* key(Word* words) { return reinterpret_cast<Key*>(words); }
   [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(keys_.size()); }
+
+  template <class Value>
+  [[nodiscard]] std::vector<Value> values_of() const {
+    std::vector<Value> values(keys_.size());
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<Value>(i * 0x9e3779b97f4a7c15ULL >> (64 - 8 * sizeof(Value)));
+    return values;
+  }
+  template <class Value>
+  [[nodiscard]] std::vector<Value> in_order(const std::vector<Value>& values) const {
+    std::vector<Value> ordered;
+    for (const std::uint32_t i : order_of_) ordered.push_back(values[i]);
+    return ordered;
+  }
 
   template <class Sort>
   void run(const Sort& sort) {
@@ -330,6 +398,17 @@ TYPED_TEST(DeviceArraySort, ValuesOfAnySize) {
   sorted.template check_positions<std::int64_t>();
 }
 
+TYPED_TEST(DeviceArraySort, SeveralArraysOfValues) {
+  for (const std::size_t n : {0, 1, 20'001}) {
+    ArrayCase<TypeParam> sorted(Keys::few, n);
+    sorted.template check_several<std::uint32_t>();
+    sorted.template check_several<std::uint8_t, std::uint16_t>();
+    sorted.template check_several<std::uint32_t, std::uint32_t>();
+    sorted.template check_several<std::uint16_t, std::uint32_t, std::uint8_t>();
+    sorted.template check_several<std::uint64_t, std::uint8_t, std::uint32_t>();
+  }
+}
+
 template <class Key>
 class DeviceArraySortOfOrdered : public testing::Test {};
 TYPED_TEST_SUITE(DeviceArraySortOfOrdered, UnsignedKeys);
@@ -347,6 +426,14 @@ TYPED_TEST(DeviceArraySortOfOrdered, IsCopiedOrSorted) {
       sorted.check_keys();
     }
   }
+  // Few keys in the sample, but not in the array.
+  ArrayCase<TypeParam> many(Keys::few_and_hidden, std::size_t{1} << 21);
+  many.check_keys();
+  many.template check_pairs<std::uint32_t>();
+  // Positions, and two arrays of values.
+  ArrayCase<TypeParam> skewed(Keys::zipf, std::size_t{1} << 21);
+  skewed.template check_positions<std::uint32_t>();
+  skewed.template check_several<std::uint32_t, std::uint32_t>();
   // Keys that descend in all bits, but are equal in those compared.
   ArrayCase<TypeParam>(Keys::reverse, std::size_t{1} << 21, Order::ascending, 24, 32).check_keys();
 }
