@@ -140,6 +140,7 @@ struct TopKStorage {
       lists.part_owner = carver.take<std::uint32_t>(parts);
       lists.candidates = carver.take<char>((parts + groups) * k * key);
       lists.positions = carver.take<std::uint64_t>((parts + groups) * k);
+      lists.candidate_counts = carver.take<std::uint32_t>(parts + groups);
       lists.part_capacity = parts;
       most_block_tasks = of_block + parts;
     }

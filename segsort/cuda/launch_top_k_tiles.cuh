@@ -15,9 +15,8 @@ namespace sortie::segsort {
 
 /// Shared memory of a block if each of its teams has a tile.
 template <class Word, int ValueBytes, int List>
-inline constexpr std::size_t bytes_of_teams =
-    top_k_team_warps / team_warps(team_class(List)) *
-    sizeof(TileOfClass<Word, ValueBytes, team_class(List)>);
+inline constexpr std::size_t bytes_of_teams = top_k_team_warps / team_warps(team_class(List)) *
+                                              sizeof(TeamTile<Word, ValueBytes, List>);
 
 /// Launches the kernel of the teams.
 template <class Word, int ValueBytes>
@@ -27,16 +26,15 @@ cudaError_t launch_top_k_teams(const LaunchPlan& plan, const TopKArguments<Word>
   constexpr std::size_t wanted =
       std::max({bytes_of_teams<Word, ValueBytes, 0>, bytes_of_teams<Word, ValueBytes, 1>,
                 bytes_of_teams<Word, ValueBytes, 2>});
-  static_assert(sizeof(TileOfClass<Word, ValueBytes, team_class(team_lists - 1)>) <=
-                shared_bytes_of_teams);
+  static_assert(sizeof(TeamTile<Word, ValueBytes, team_lists - 1>) <= shared_bytes_of_teams);
   const std::size_t bytes = std::min(wanted, static_cast<std::size_t>(plan.limits.shared_bytes));
   return launch_resident(top_k_team_kernel<Word, ValueBytes>, plan, LaunchOrder::after, most,
                          no_limit, 32 * top_k_team_warps, bytes, arguments,
                          static_cast<unsigned int>(bytes));
 }
 
-/// Launches the kernel that sorts short segments in tiles, and lists the others, and that of the
-/// teams. \pre the counters are zeroed
+/// Launches the kernel that sorts short segments in tiles, and lists the
+/// others, and that of the teams. \pre the counters are zeroed
 template <class Word>
 cudaError_t launch_top_k_tiles(const TopKArguments<Word>& arguments, cudaStream_t stream) {
   LaunchPlan plan{arguments.num_items, arguments.num_segments, {}, stream, LaunchOrder::after};

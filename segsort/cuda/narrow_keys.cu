@@ -13,6 +13,10 @@ namespace sortie::segsort {
 
 /// Defined in launch_narrow_tiles.cuh.
 template <class Narrow>
+cudaError_t launch_narrow_teams(const LaunchPlan& plan, const NarrowArguments<Narrow>& arguments);
+extern template cudaError_t launch_narrow_teams(const LaunchPlan&,
+                                                const NarrowArguments<std::uint16_t>&);
+template <class Narrow>
 cudaError_t launch_narrow_tiles(const LaunchPlan& plan, const NarrowArguments<Narrow>& arguments);
 extern template cudaError_t launch_narrow_tiles(const LaunchPlan&,
                                                 const NarrowArguments<std::uint8_t>&);
@@ -137,7 +141,7 @@ bool compares_whole_keys(const DeviceRequest& request) {
   return request.num_segments != 0 && end_bit - request.begin_bit == bits;
 }
 
-/// Launches the kernels for the segments of the lists of teams, from List on.
+/// Launches the kernels that sort by digits the segments of the lists of teams, from List on.
 template <class Narrow, int List = 0>
 cudaError_t launch_digits(const LaunchPlan& plan, const NarrowArguments<Narrow>& arguments) {
   constexpr int warps = 2 << List;
@@ -150,6 +154,16 @@ cudaError_t launch_digits(const LaunchPlan& plan, const NarrowArguments<Narrow>&
   if constexpr (List + 1 < digit_lists)
     if (status == cudaSuccess) return launch_digits<Narrow, List + 1>(plan, arguments);
   return status;
+}
+
+/// Keys of 2 bytes are sorted as words if the GPU has the shared memory: one sort takes less time
+/// than the passes of two digits.
+template <class Narrow>
+cudaError_t launch_listed(const LaunchPlan& plan, const NarrowArguments<Narrow>& arguments) {
+  if constexpr (sizeof(Narrow) == 2)
+    if (static_cast<std::size_t>(plan.limits.shared_bytes) >= shared_bytes_of_narrow_teams)
+      return launch_narrow_teams(plan, arguments);
+  return launch_digits(plan, arguments);
 }
 
 /// Launches the kernels for the segments that exceed teams.
@@ -246,7 +260,7 @@ cudaError_t sort_in_tiles_of(void* temp_storage, std::size_t& temp_storage_bytes
   const LaunchPlan plan{n, segments, limits, stream, LaunchOrder::after, false};
   status = cudaMemsetAsync(lists.counters, 0, zeroed_bytes, stream);
   if (status == cudaSuccess) status = launch_narrow_tiles(plan, arguments);
-  if (status == cudaSuccess) status = launch_digits(plan, arguments);
+  if (status == cudaSuccess) status = launch_listed(plan, arguments);
   if (status != cudaSuccess || listed == 0) return status;
   return launch_long(plan, arguments, keys_scratch, values_scratch, pieces);
 }

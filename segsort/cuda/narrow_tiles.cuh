@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "primitives/key_codec.hpp"
@@ -21,6 +22,8 @@ inline constexpr int digit_block_warps = 16;
 __host__ __device__ constexpr std::uint64_t longest_of_digit_list(int list) {
   return list < 0 ? longest_narrow_tile : std::uint64_t{2 * longest_narrow_tile} << list;
 }
+/// Shared memory of the tile of any team that sorts words (narrow_teams.cuh).
+inline constexpr std::size_t shared_bytes_of_narrow_teams = 140 * 1024;
 inline constexpr std::uint64_t longest_of_digit_teams = longest_of_digit_list(digit_lists - 1);
 
 struct NarrowCounters {

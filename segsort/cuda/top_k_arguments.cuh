@@ -111,6 +111,8 @@ struct TopKLists {
   std::uint32_t* part_owner;  ///< index of the long segment
   void* candidates;           ///< keys: k of each part, then k of each group
   std::uint64_t* positions;   ///< of the candidates
+  /// How many candidates of each part, then of each group, are items: the others are all ones.
+  std::uint32_t* candidate_counts;
   std::uint64_t part_capacity;
   unsigned long long* bounds = nullptr;  ///< of each long segment; 0: none; null: not sampled
   /// Extents of the results of each segment, or, with tiles, of each segment that is not in a tile,

@@ -13,13 +13,15 @@
 /// Selection by one block per segment, and by all blocks from long segments.
 namespace sortie::segsort {
 
-/// Shared memory of a block; behind it, its buffer: `capacity` words, then their positions.
+/// Shared memory of a block; behind it, its buffer: `capacity` words, then
+/// their positions.
 template <class Word>
 struct TopKShared {
   Word minima[2 * top_k_block];
   std::uint32_t counts[64];
   std::uint32_t warp_counts[2][top_k_block / 32];
   std::uint32_t warp_ties[top_k_block / 32];
+  std::uint32_t run_ends[parts_of_group];
   Word different;
   Word bound;
   Threshold<Word> threshold;
@@ -86,7 +88,8 @@ struct TopKBuffer {
     }
     __syncthreads();
     const Threshold<Word> threshold = shared.threshold;
-    // Stable compaction, one item per thread at a time: items move to lower places only.
+    // Stable compaction, one item per thread at a time: items move to lower
+    // places only.
     std::uint32_t all_less = 0;
     std::uint32_t all_ties = 0;
     for (std::uint32_t base = 0; base < count; base += top_k_block) {
@@ -143,19 +146,22 @@ __device__ __forceinline__ Word bound_by_minima(const Word* shared_minima, std::
   return threshold_in_warp(minima, wanted).greatest();
 }
 
-/// Leaves the `wanted` first items in the buffer. Called by all threads of a block.
+/// Leaves the `wanted` first items in the buffer. Called by all threads of a
+/// block.
 ///
-/// Each warp reads consecutive rows, one chunk ahead. Items up to `bound`, an upper bound of the
-/// wanted-th word, enter the buffer. After a full buffer has been reduced, the bound is the word
-/// before its last, since later items lose against equal ones.
-/// \param bound  of the words that matter; all ones: not known. If fewer than `wanted` are within
+/// Each warp reads consecutive rows, one chunk ahead. Items up to `bound`, an
+/// upper bound of the wanted-th word, enter the buffer. After a full buffer has
+/// been reduced, the bound is the word before its last, since later items lose
+/// against equal ones. \param bound  of the words that matter; all ones: not
+/// known. If fewer than `wanted` are within
 ///               it, the buffer has only those.
 template <class Word>
 __device__ __forceinline__ void select_in_block(const BlockSource<Word>& source,
                                                 std::uint32_t wanted, int capacity,
                                                 TopKBuffer<Word>& buffer, Word bound) {
   constexpr unsigned int warps = top_k_block / 32;
-  // At most half as many as there are minima: the bound passes about 1.4 * wanted items.
+  // At most half as many as there are minima: the bound passes about 1.4 *
+  // wanted items.
   constexpr std::uint32_t most_by_minima = top_k_block;
   TopKShared<Word>& shared = buffer.shared;
   const unsigned int warp = threadIdx.x / 32;
@@ -244,10 +250,53 @@ __device__ __forceinline__ void select_in_block(const BlockSource<Word>& source,
   }
 }
 
-/// Finds bounds of the k-th words of long segments: for each of sample_parts interleaved samples,
-/// the word up to which it has its share of the k items. The greatest of these words is a bound.
+/// Candidates of the members of a group, in the order of the members: those of
+/// member m begin at m * stride.
+template <class Word>
+struct CandidateRuns {
+  const Word* words;
+  const std::uint32_t* counts;
+  std::uint32_t members;
+  std::uint32_t stride;
+};
+
+/// Collects all candidates in the buffer, and keeps the `wanted` first. Called
+/// by all threads of a block. Returns false if they exceed the buffer.
+template <class Word>
+__device__ __forceinline__ bool collect_runs(const CandidateRuns<Word>& runs, std::uint32_t wanted,
+                                             int capacity, TopKBuffer<Word>& buffer) {
+  static_assert(parts_of_group == 32);
+  TopKShared<Word>& shared = buffer.shared;
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    const std::uint32_t count = lane() < runs.members ? runs.counts[lane()] : 0;
+    shared.run_ends[lane()] = inclusive_sum_in_warp(count);
+  }
+  __syncthreads();
+  buffer.count = shared.run_ends[parts_of_group - 1];
+  if (buffer.count > static_cast<std::uint32_t>(capacity)) return false;
+  for (std::uint32_t member = threadIdx.x / 32; member < runs.members; member += top_k_block / 32) {
+    const std::uint32_t begin = member == 0 ? 0 : shared.run_ends[member - 1];
+    const std::uint32_t count = shared.run_ends[member] - begin;
+    for (std::uint32_t i = lane(); i < count; i += 32) {
+      buffer.words[begin + i] = runs.words[member * runs.stride + i];
+      buffer.positions[begin + i] = member * runs.stride + i;
+    }
+  }
+  if (buffer.count > wanted) {
+    buffer.reduce(wanted);
+  } else {
+    __syncthreads();
+  }
+  return true;
+}
+
+/// Finds bounds of the k-th words of long segments: for each of sample_parts
+/// interleaved samples, the word up to which it has its share of the k items.
+/// The greatest of these words is a bound.
 ///
-///   thread t of a block   the least of its items, one of each of sample_rows rows that are
+///   thread t of a block   the least of its items, one of each of sample_rows
+///   rows that are
 ///                         spread over the segment
 template <class Word>
 __global__ void __launch_bounds__(top_k_block)
@@ -279,8 +328,9 @@ __global__ void __launch_bounds__(top_k_block)
   }
 }
 
-/// Segments of more than longest_of_warp items, and the parts of long ones. The block that finishes
-/// the last part of a group merges their results, and so on.
+/// Segments of more than longest_of_warp items, and the parts of long ones. The
+/// block that finishes the last part of a group merges their results, and so
+/// on.
 template <class Word>
 __global__ void __launch_bounds__(top_k_block, 4)
     top_k_block_kernel(const TopKArguments<Word> arguments) {
@@ -318,22 +368,30 @@ __global__ void __launch_bounds__(top_k_block, 4)
     std::uint64_t begin = whole.begin + part * parts.size;
     std::uint64_t length = whole.length;
     if (in_parts) length = part + 1 == parts.count ? last_part : parts.size;
-    // Where candidates go; all parts and groups but the last have whole.wanted of them.
+    // Where candidates go; all parts and groups but the last have whole.wanted
+    // of them.
     std::uint64_t place = owner.first_part * arguments.k + part * whole.wanted;
     const std::uint64_t group = part / parts_of_group;
     const std::uint64_t group_candidates = (lists.part_capacity + owner.first_group) * arguments.k;
     bool merges = false;
+    std::uint64_t first_count = 0;  // of the members that are merged
+    std::uint32_t all_members = 0;
     for (int level = in_parts ? 0 : 2;; ++level) {
-      // Constructed at each level: nvcc 13.0 keeps keys_in in place of a pointer that is assigned
-      // at the end of the loop.
+      // Constructed at each level: nvcc 13.0 keeps keys_in in place of a
+      // pointer that is assigned at the end of the loop.
       const BlockSource<Word> source{merges ? in_global_memory(candidates) : arguments.keys_in,
                                      begin, static_cast<std::uint32_t>(length),
                                      merges ? KeyCodec<Word>{} : arguments.codec};
       const auto wanted = static_cast<std::uint32_t>(min(whole.wanted, length));
-      select_in_block(source, wanted, arguments.capacity, buffer, bound);
+      const CandidateRuns<Word> runs{in_global_memory(candidates) + begin,
+                                     lists.candidate_counts + first_count, all_members,
+                                     static_cast<std::uint32_t>(whole.wanted)};
+      if (!merges || !collect_runs(runs, wanted, arguments.capacity, buffer))
+        select_in_block(source, wanted, arguments.capacity, buffer, bound);
       const bool is_result = level == 2 || (level == 1 && parts.groups == 1);
       for (std::uint32_t i = threadIdx.x; i < wanted; i += top_k_block) {
-        if (i >= buffer.count) {  // beyond the bound: loses against all candidates within it
+        if (i >= buffer.count) {  // beyond the bound: loses against all
+                                  // candidates within it
           candidates[place + i] = ~Word{0};
           continue;
         }
@@ -354,6 +412,10 @@ __global__ void __launch_bounds__(top_k_block, 4)
         arguments.put(whole.out + rank, word, position);
       }
       if (is_result) break;
+      if (threadIdx.x == 0)
+        lists.candidate_counts[level == 0 ? owner.first_part + part
+                                          : lists.part_capacity + owner.first_group + group] =
+            min(buffer.count, wanted);
       const std::uint64_t first_of_group = group * parts_of_group;
       const std::uint64_t members =
           level == 0 ? min(parts_of_group, parts.count - first_of_group) : parts.groups;
@@ -367,11 +429,15 @@ __global__ void __launch_bounds__(top_k_block, 4)
       __syncthreads();
       if (!shared.is_last) break;
       __threadfence();
-      // The last member has fewer candidates only if it is the last part itself.
+      // The last member has fewer candidates only if it is the last part
+      // itself.
       const bool ends_with_part =
           level == 0 ? first_of_group + members == parts.count : parts.count % parts_of_group == 1;
       const std::uint64_t last = ends_with_part ? min(whole.wanted, last_part) : whole.wanted;
       merges = true;
+      all_members = static_cast<std::uint32_t>(members);
+      first_count =
+          level == 0 ? owner.first_part + first_of_group : lists.part_capacity + owner.first_group;
       begin = level == 0 ? owner.first_part * arguments.k + first_of_group * whole.wanted
                          : group_candidates;
       length = (members - 1) * whole.wanted + last;

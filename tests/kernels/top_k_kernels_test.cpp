@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "segsort/cuda/narrow_long.cuh"
+#include "segsort/cuda/narrow_teams.cuh"
 #include "segsort/cuda/top_k_blocks.cuh"
 #include "segsort/cuda/top_k_teams.cuh"
 #include "segsort/cuda/top_k_threads.cuh"
@@ -49,7 +50,8 @@ std::vector<Word> keys_of(Keys kind, std::size_t count) {
 }
 
 /// Runs the kernels one after the other and compares with a sort.
-/// \param carries  values are loaded, not positions, and the results of a segment begin where the
+/// \param carries  values are loaded, not positions, and the results of a
+/// segment begin where the
 ///                 segment does
 template <class Word>
 void expect_top(const std::vector<std::uint64_t>& lengths, std::uint64_t k, Keys kind, bool sorted,
@@ -86,6 +88,7 @@ void expect_top(const std::vector<std::uint64_t>& lengths, std::uint64_t k, Keys
   std::vector<std::uint32_t> part_owner(parts);
   std::vector<Word> candidates(2 * parts * k);
   std::vector<std::uint64_t> candidate_positions(2 * parts * k);
+  std::vector<std::uint32_t> candidate_counts(2 * parts);
   TopKArguments<Word> arguments{};
   arguments.keys_in = keys.data();
   arguments.keys_out = keys_out.data();
@@ -113,6 +116,7 @@ void expect_top(const std::vector<std::uint64_t>& lengths, std::uint64_t k, Keys
                      part_owner.data(),
                      candidates.data(),
                      candidate_positions.data(),
+                     candidate_counts.data(),
                      parts};
   std::vector<unsigned long long> bounds(lengths.size());
   if (items >= shortest_sampled) arguments.lists.bounds = bounds.data();
@@ -243,9 +247,11 @@ TEST(TopKKernels, SegmentsInParts) {
   expect_top<std::uint64_t>(lengths, 7, Keys::descending, true);
 }
 
-/// Segments of narrow keys in tiles; longer ones are listed, and converted there and back.
+/// Segments of narrow keys in tiles; longer ones are listed, and converted
+/// there and back.
 template <class Narrow>
-void expect_narrow(Keys kind, std::uint64_t gap, Order order, int value_bytes = 4) {
+void expect_narrow(Keys kind, std::uint64_t gap, Order order, int value_bytes = 4,
+                   bool by_words = false) {
   std::vector<std::uint64_t> begins;
   std::vector<std::uint64_t> ends;
   std::uint64_t items = 0;
@@ -305,10 +311,25 @@ void expect_narrow(Keys kind, std::uint64_t gap, Order order, int value_bytes = 
       narrow_tile_kernel<Narrow, 4, std::uint32_t>(arguments, chunks);
   });
   constexpr unsigned int threads = 32 * digit_block_warps;
-  cuda_on_host::run_block(threads, [&] { narrow_digits_kernel<Narrow, 2>(arguments, 0); });
-  cuda_on_host::run_block(threads, [&] { narrow_digits_kernel<Narrow, 4>(arguments, 1); });
-  cuda_on_host::run_block(threads, [&] { narrow_digits_kernel<Narrow, 8>(arguments, 2); });
-  cuda_on_host::run_block(threads, [&] { narrow_digits_kernel<Narrow, 16>(arguments, 3); });
+  if (by_words) {
+    const auto sort = [&]<int List>() {
+      cuda_on_host::run_block(narrow_team_block<List>, [&] {
+        if (value_bytes == 0)
+          narrow_team_kernel<Narrow, 0, List>(arguments, 227 * 1024);
+        else
+          narrow_team_kernel<Narrow, 4, List>(arguments, 227 * 1024);
+      });
+    };
+    sort.template operator()<0>();
+    sort.template operator()<1>();
+    sort.template operator()<2>();
+    sort.template operator()<3>();
+  } else {
+    cuda_on_host::run_block(threads, [&] { narrow_digits_kernel<Narrow, 2>(arguments, 0); });
+    cuda_on_host::run_block(threads, [&] { narrow_digits_kernel<Narrow, 4>(arguments, 1); });
+    cuda_on_host::run_block(threads, [&] { narrow_digits_kernel<Narrow, 8>(arguments, 2); });
+    cuda_on_host::run_block(threads, [&] { narrow_digits_kernel<Narrow, 16>(arguments, 3); });
+  }
   EXPECT_EQ(counters.segments, 2u);
   cuda_on_host::run_block(threads, [&] { count_narrow_kernel(arguments); });
   cuda_on_host::run_block(narrow_digits, [&] { narrow_starts_kernel(arguments); });
@@ -347,6 +368,8 @@ TEST(NarrowTiles, EveryLength) {
     expect_narrow<std::uint8_t>(kind, 0, Order::ascending);
     expect_narrow<std::uint8_t>(kind, 1, Order::descending, 0);
     expect_narrow<std::uint16_t>(kind, 3, Order::descending);
+    expect_narrow<std::uint16_t>(kind, 3, Order::ascending, 4, true);
+    expect_narrow<std::uint16_t>(kind, 0, Order::descending, 0, true);
   }
 }
 
