@@ -3,6 +3,7 @@
 
 #include "apps/bench/cuda/segsort_workload.hpp"
 #include "baselines/segsort/cub.hpp"
+#include "baselines/segsort/newer_cub.hpp"
 
 namespace sortie::bench {
 namespace {
@@ -25,12 +26,18 @@ TEST(SegsortPeers, SortEveryShape) {
         EXPECT_EQ(fault_of(baselines::cub_segmented_sort, work), "") << name << ' ' << value_bytes;
         EXPECT_EQ(fault_of(baselines::cub_radix_by_segment, work), "")
             << name << ' ' << value_bytes;
+        if (!is_narrow && !baselines::newer_cub_version().empty()) {
+          EXPECT_EQ(fault_of(baselines::newer_cub_segmented_sort, work), "") << name;
+        }
         EXPECT_EQ(fault_of(sortie_sort(SegsortPolicy::tuned), work), "") << name;
         if (!is_narrow) {
           EXPECT_EQ(fault_of(sortie_sort(SegsortPolicy::ics17), work), "") << name;
         }
         if (work.request().num_segments == 1) {
           EXPECT_EQ(fault_of(baselines::cub_radix_sort, work), "") << name << ' ' << value_bytes;
+          if (!baselines::newer_cub_version().empty()) {
+            EXPECT_EQ(fault_of(baselines::newer_cub_radix_sort, work), "") << value_bytes;
+          }
         }
       }
     }

@@ -6,9 +6,11 @@
 
 #include <functional>
 #include <iterator>
+#include <string>
 #include <utility>
 
 #include "apps/bench/cuda/sort_data.hpp"
+#include "baselines/segsort/newer_cub.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "primitives/cuda/device_radix_sort.hpp"
@@ -47,6 +49,14 @@ class DeviceSortRun {
                                    case_.value_bytes, 0, 8 * case_.key_bytes, stream_);
         }));
     rows.back().baseline = true;
+    const std::string version = baselines::newer_cub_version();
+    if (!version.empty() && (case_.key_bytes >= 4 || case_.value_bytes <= 4)) {
+      rows.push_back(sort_row(
+          "cub radix, CCCL " + version, unsigned_keys, [this](void* temporary, std::size_t& bytes) {
+            return baselines::newer_cub_radix_sort(temporary, bytes, unsigned_request(), stream_);
+          }));
+      rows.back().baseline = true;
+    }
     const KeyFormat keys(case_.key_bytes, case_.kind);
     rows.push_back(sort_row("sortie", keys, [this](void* temporary, std::size_t& bytes) {
       segsort::ArrayRequest request;
@@ -67,6 +77,22 @@ class DeviceSortRun {
   }
 
  private:
+  /// The arrays, their keys as unsigned integers.
+  [[nodiscard]] segsort::DeviceRequest unsigned_request() {
+    segsort::DeviceRequest request;
+    request.key_type = case_.key_bytes == 1   ? KeyType::u8
+                       : case_.key_bytes == 2 ? KeyType::u16
+                       : case_.key_bytes == 4 ? KeyType::u32
+                                              : KeyType::u64;
+    request.value_bytes = case_.value_bytes;
+    request.keys_in = keys_in_.data();
+    request.keys_out = keys_out_.data();
+    request.values_in = values_in_.data();
+    request.values_out = values_out_.data();
+    request.num_items = static_cast<std::int64_t>(case_.items);
+    return request;
+  }
+
   using TwoPhaseArraySort = std::function<cudaError_t(void*, std::size_t&)>;
 
   [[nodiscard]] std::uint64_t key_size() const {
@@ -75,7 +101,7 @@ class DeviceSortRun {
   [[nodiscard]] std::uint64_t value_size() const {
     return case_.items * static_cast<std::uint64_t>(case_.value_bytes);
   }
-  [[nodiscard]] Row make_row(const char* method) const {
+  [[nodiscard]] Row make_row(const std::string& method) const {
     Row row;
     row.case_name = fmt::format("{}, {}, {}", case_.type, case_.payload, case_.keys.name);
     row.method = method;
@@ -102,7 +128,7 @@ class DeviceSortRun {
     return row;
   }
 
-  Row sort_row(const char* method, const KeyFormat& format, const TwoPhaseArraySort& sort) {
+  Row sort_row(const std::string& method, const KeyFormat& format, const TwoPhaseArraySort& sort) {
     Row row = make_row(method);
     try {
       std::size_t bytes = 0;

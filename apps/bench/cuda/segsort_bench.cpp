@@ -11,6 +11,8 @@
 #include "apps/bench/cuda/top_k_bench.hpp"
 #include "apps/bench/sort/sort_bench.hpp"
 #include "baselines/segsort/cub.hpp"
+#include "baselines/segsort/moderngpu.hpp"
+#include "baselines/segsort/newer_cub.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 
@@ -61,12 +63,31 @@ Row sortie_row(const std::string& case_name, SegsortWorkload& work, SegsortPolic
   return row;
 }
 
-Row peer_row(const std::string& case_name, const char* method, SegsortWorkload& work,
+Row peer_row(const std::string& case_name, const std::string& method, SegsortWorkload& work,
              const TwoPhaseSort& sort, int repetitions) {
   Row row = make_row(case_name, method, work);
   row.baseline = true;
   put_into(row, time_sort(work, sort, {repetitions, false}));
   return row;
+}
+
+/// Rows of the peers whose headers the build was given, for the types that they sort.
+void add_header_only_peers(const std::string& case_name, SegsortWorkload& work, int repetitions,
+                           std::vector<Row>& rows) {
+  const segsort::DeviceRequest& request = work.request();
+  const std::string version = baselines::newer_cub_version();
+  if (!version.empty() && baselines::has_cub_peers(request)) {
+    if (key_bytes(request.key_type) >= 4 && !hopeless_for_cub(work))
+      rows.push_back(peer_row(case_name, "cub segmented, CCCL " + version, work,
+                              baselines::newer_cub_segmented_sort, repetitions));
+    if (request.num_segments == 1)
+      rows.push_back(peer_row(case_name, "cub radix, CCCL " + version, work,
+                              baselines::newer_cub_radix_sort, repetitions));
+  }
+  if (baselines::has_moderngpu() && request.key_type == KeyType::u32 && request.value_bytes == 4 &&
+      request.offset_bytes == 4)
+    rows.push_back(
+        peer_row(case_name, "moderngpu", work, baselines::moderngpu_segmented_sort, repetitions));
 }
 
 std::vector<Row> measure_case(const std::string& name, SegsortWorkload& work,
@@ -92,6 +113,7 @@ std::vector<Row> measure_case(const std::string& name, SegsortWorkload& work,
           peer_row(name, "cub radix", work, baselines::cub_radix_sort, options.repetitions));
     }
   }
+  if (options.has_peers) add_header_only_peers(name, work, options.repetitions, rows);
   relate(rows);
   return rows;
 }
