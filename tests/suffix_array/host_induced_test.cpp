@@ -84,8 +84,9 @@ bool is_less(const SymbolString<Symbol>& string, std::size_t a, std::size_t b) {
 
 template <class Symbol>
 std::vector<LmsSuffix> lms_of(const SymbolString<Symbol>& string) {
-  std::vector<LmsSuffix> lms(string.size() / 2 + worker_threads() + 1);
-  lms.resize(host::find_lms_suffixes(string, lms.data()));
+  const std::vector<std::uint64_t> counts = host::count_lms_suffixes(string);
+  std::vector<LmsSuffix> lms(std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}));
+  host::find_lms_suffixes<Symbol>(string, counts, lms.data());
   return lms;
 }
 

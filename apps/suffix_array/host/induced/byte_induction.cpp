@@ -31,15 +31,25 @@ class ByteInduction {
   }
 
   void place_lms(std::span<const LmsSuffix> lms) {
-    SymbolCounts counts = count_first_symbols(lms);
-    // The order is at the begin of the entries. No entry is placed before its number in the order, so from
-    // the last to the first, those that are overwritten have been placed.
+    const SymbolCounts counts = count_first_symbols(lms);
+    for_each_share(thread_shares(lms.size()),
+                   [&](std::uint64_t, std::uint64_t begin, std::uint64_t end) {
+                     for (std::uint64_t i = begin; i < end; ++i) {
+                       if (i + ahead < end) __builtin_prefetch(&lms[positions_[i + ahead]]);
+                       const LmsSuffix suffix = lms[positions_[i]];
+                       set_entry(static_cast<std::uint32_t>(i), suffix.position, suffix.before);
+                     }
+                   });
+    // They are at the begin of the entries, in their order. None is before its place there, so from the last
+    // bucket to the first, those that are overwritten have been moved.
     std::uint64_t first = lms.size();
     for (std::uint64_t bucket = buckets; bucket-- > 0;) {
       first -= counts[bucket];
       lms_begins_[bucket] = begins_[bucket + 1] - counts[bucket];
-      if (!(text_.has_separators && bucket == 0))
-        place(lms, first, counts[bucket], lms_begins_[bucket]);
+      if (!(text_.has_separators && bucket == 0)) {
+        move_back(positions_, first, counts[bucket], lms_begins_[bucket]);
+        move_back(before_, first, counts[bucket], lms_begins_[bucket]);
+      }
     }
     if (text_.has_separators) place_separators();
   }
@@ -126,20 +136,16 @@ class ByteInduction {
     before_[at] = before;
   }
 
-  /// Places LMS suffixes, whose numbers are entries [first, first + count), from entry `to` on.
-  void place(std::span<const LmsSuffix> lms, std::uint64_t first, std::uint64_t count,
-             std::uint64_t to) {
-    const auto place_some = [=, this](std::uint64_t, std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t i = end; i-- > begin;) {
-        if (i >= begin + ahead) __builtin_prefetch(&lms[positions_[first + i - ahead]]);
-        const LmsSuffix& suffix = lms[positions_[first + i]];
-        set_entry(static_cast<std::uint32_t>(to + i), suffix.position, suffix.before);
-      }
-    };
+  /// Moves numbers [first, first + count) to `to` and the next ones. \pre to >= first
+  static void move_back(std::uint32_t* numbers, std::uint64_t first, std::uint64_t count,
+                        std::uint64_t to) {
     if (to >= first + count) {
-      for_each_share(thread_shares(count), place_some);
+      for_each_share(
+          thread_shares(count), [=](std::uint64_t, std::uint64_t begin, std::uint64_t end) {
+            std::copy(numbers + first + begin, numbers + first + end, numbers + to + begin);
+          });
     } else {
-      place_some(0, 0, count);  // overwrites numbers of this bucket
+      std::copy_backward(numbers + first, numbers + first + count, numbers + to + count);
     }
   }
 

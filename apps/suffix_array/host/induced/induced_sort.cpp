@@ -19,8 +19,8 @@
 // | array                  | bytes                              | lifetime |
 // |------------------------|------------------------------------|----------|
 // | suffixes               | 4 n                                | all      |
-// | LMS suffixes           | 8 m                                | all      |
 // | symbols before entries | 4 n                                | 3        |
+// | LMS suffixes           | 8 m, in the symbols if 3 m <= n    | all      |
 // | order of names         | 4 m, in suffixes                   | 2, 3     |
 // | names                  | 4 m, in the symbols                | 1, 2     |
 // | all else of 1 and 2    | in what is left of these, or allocated where that is not enough | 1, 2 |
@@ -64,11 +64,6 @@ constexpr double least_distinct = 0.2;
 /// Sequential parts of induced sorting leave most threads idle: on 16 threads, source of 44 MB took 0.44 s with
 /// doubling and 0.63 s with further levels of names.
 constexpr int minimizer_threads = 8;
-
-/// LMS suffixes for which find_lms_suffixes() wants memory.
-std::uint64_t most_lms_suffixes(std::uint64_t size) {
-  return size / 2 + 1;
-}
 
 /// Steps 1 and 2. \param order  receives numbers of LMS suffixes in their order
 template <class Symbol>
@@ -209,20 +204,28 @@ std::vector<std::uint32_t> induced(const Context& context, const TextView& text)
   const SymbolString<std::uint8_t> string{
       symbols.empty() ? text.symbols : std::span<const std::uint8_t>(symbols), 256,
       !symbols.empty()};
-  const auto found = allocate_array<LmsSuffix>(most_lms_suffixes(size));
-  const std::span<const LmsSuffix> lms(found.get(), find_lms_suffixes(string, found.get()));
-  const auto order = std::span(suffixes).first(lms.size());
-  const auto before = allocate_array<std::uint32_t>(size);
+  const std::vector<std::uint64_t> counts = count_lms_suffixes(string);
+  const std::uint64_t count = begins_of(counts).back();
+  const auto order = std::span(suffixes).first(count);
+  const auto before_memory = allocate_array<std::uint32_t>(size);
+  const std::span<std::uint32_t> before(before_memory.get(), size);
+  // At the end of the symbols, unless there are too many.
+  const bool is_within = 3 * count <= size;
+  const auto lms_memory = allocate_array<LmsSuffix>(is_within ? 0 : count);
+  const std::span<LmsSuffix> lms(
+      is_within ? reinterpret_cast<LmsSuffix*>(before.last(2 * count).data()) : lms_memory.get(),
+      count);
+  find_lms_suffixes(string, counts, lms.data());
   {
-    ScratchStack scratch({std::as_writable_bytes(std::span(before.get(), size)),
-                          std::as_writable_bytes(std::span(suffixes).subspan(lms.size()))});
+    ScratchStack scratch({std::as_writable_bytes(before.first(size - (is_within ? 2 * count : 0))),
+                          std::as_writable_bytes(std::span(suffixes).subspan(count))});
     order_lms_suffixes<std::uint8_t>(context, string, lms, order, scratch);
   }
   names.stop();
   report_progress(context, "names", size, size);
   report_progress(context, "induce", 0, size);
   const PhaseTimer timer(context, "induce");
-  induce(string, lms, suffixes, std::span(before.get(), size));
+  induce(string, lms, suffixes, before);
   if (context.report != nullptr) context.report->set("lms_suffixes", std::uint64_t{lms.size()});
   report_progress(context, "induce", size, size);
   return suffixes;
@@ -252,10 +255,14 @@ void sort_names(const HostContext& context, std::span<const std::uint32_t> names
   }
   const SymbolString<std::uint32_t> string{names, distinct};
   const ScratchStack::Scope scope(scratch);
-  const auto found = scratch.take<LmsSuffix>(most_lms_suffixes(names.size()));
-  const auto lms = found.first(find_lms_suffixes(string, found.data()));
+  // The order is written when the LMS suffixes are not needed any more, unless threads share blocks.
+  if (worker_threads() == 1) scratch.lend(std::as_writable_bytes(order));
+  const std::vector<std::uint64_t> counts = count_lms_suffixes(string);
+  const auto lms = scratch.take<LmsSuffix>(begins_of(counts).back());
+  find_lms_suffixes(string, counts, lms.data());
   const auto lms_order = scratch.take<std::uint32_t>(lms.size());
   order_lms_suffixes<std::uint32_t>(context, string, lms, lms_order, scratch);
+  scratch.lend({});
   induce(string, lms, lms_order, order, scratch);
 }
 

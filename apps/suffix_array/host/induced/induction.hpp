@@ -13,7 +13,8 @@ namespace sortie::suffix_array::host {
 /// places those of type L, one from right to left those of type S, each from the entry of the suffix
 /// one position later.
 ///
-/// \param lms       those of find_lms_suffixes()
+/// \param lms       m, those of find_lms_suffixes(); may be the last 2 m of `symbols` if these are no less
+///                  than 3 m
 /// \param suffixes  begins with the numbers of these in their order; receives the suffix array
 /// \param symbols   as many as in the text, scratch
 /// Complexity: O(n). Divided among the threads of the host runtime.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #ifdef __SSE2__
@@ -139,10 +140,9 @@ std::uint32_t count_in_range(const SymbolString<Symbol>& string, std::uint32_t b
   return count;
 }
 
-/// \return behind the last one written
 template <class Symbol>
-LmsSuffix* find_in_range(const SymbolString<Symbol>& string, std::uint32_t begin, std::uint32_t end,
-                         LmsSuffix* out) {
+void find_in_range(const SymbolString<Symbol>& string, std::uint32_t begin, std::uint32_t end,
+                   LmsSuffix* out) {
   for_each_block(string, begin, end, [&](std::uint32_t first, std::uint64_t lms) {
     while (lms != 0) {
       const auto bit = static_cast<std::uint32_t>(std::bit_width(lms) - 1);
@@ -151,34 +151,42 @@ LmsSuffix* find_in_range(const SymbolString<Symbol>& string, std::uint32_t begin
       *out++ = {position, symbols_before(string, position)};
     }
   });
-  return out;
+}
+
+template <class Symbol>
+EqualShares shares_of(const SymbolString<Symbol>& string) {
+  return thread_shares(string.size() - 1);
 }
 
 }  // namespace
 
 template <class Symbol>
-std::uint32_t find_lms_suffixes(const SymbolString<Symbol>& string, LmsSuffix* found) {
-  const EqualShares shares = thread_shares(string.size() - 1);
-  const auto begin = [&](std::uint64_t share) {
-    return static_cast<std::uint32_t>(shares.begin(share));
-  };
-  // Several threads count first: to write each suffix to its place is faster than to move it there.
+std::vector<std::uint64_t> count_lms_suffixes(const SymbolString<Symbol>& string) {
+  const EqualShares shares = shares_of(string);
   std::vector<std::uint64_t> counts(shares.count);
-  if (shares.count > 1)
-    for_each_task(shares.count, [&](std::uint64_t share) {
-      counts[share] = count_in_range(string, begin(share), begin(share + 1));
-    });
-  const std::vector<std::uint64_t> places = begins_of(counts);
-  LmsSuffix* end = found + places.back();
-  for_each_task(shares.count, [&](std::uint64_t share) {
-    LmsSuffix* const last =
-        find_in_range(string, begin(share), begin(share + 1), found + places[share]);
-    if (share + 1 == shares.count) end = last;
+  for_each_share(shares, [&](std::uint64_t share, std::uint64_t begin, std::uint64_t end) {
+    counts[share] =
+        count_in_range(string, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end));
   });
-  return static_cast<std::uint32_t>(end - found);
+  return counts;
 }
 
-template std::uint32_t find_lms_suffixes(const SymbolString<std::uint8_t>&, LmsSuffix*);
-template std::uint32_t find_lms_suffixes(const SymbolString<std::uint32_t>&, LmsSuffix*);
+template <class Symbol>
+void find_lms_suffixes(const SymbolString<Symbol>& string, std::span<const std::uint64_t> counts,
+                       LmsSuffix* found) {
+  const std::vector<std::uint64_t> places = begins_of(counts);
+  for_each_share(shares_of(string),
+                 [&](std::uint64_t share, std::uint64_t begin, std::uint64_t end) {
+                   find_in_range(string, static_cast<std::uint32_t>(begin),
+                                 static_cast<std::uint32_t>(end), found + places[share]);
+                 });
+}
+
+template std::vector<std::uint64_t> count_lms_suffixes(const SymbolString<std::uint8_t>&);
+template std::vector<std::uint64_t> count_lms_suffixes(const SymbolString<std::uint32_t>&);
+template void find_lms_suffixes(const SymbolString<std::uint8_t>&, std::span<const std::uint64_t>,
+                                LmsSuffix*);
+template void find_lms_suffixes(const SymbolString<std::uint32_t>&, std::span<const std::uint64_t>,
+                                LmsSuffix*);
 
 }  // namespace sortie::suffix_array::host

@@ -30,25 +30,6 @@ constexpr std::uint64_t name_window = agreed_names - 1;
 /// Below this, a few rounds more take less time.
 constexpr std::uint64_t least_minimized = 1 << 16;
 
-/// Entries [begin, end) of the order, whose suffixes agree so far.
-struct Group {
-  std::uint32_t begin = 0;
-  std::uint32_t end = 0;
-};
-
-/// Groups of some thousand suffixes, which a thread sorts at a time, or one large group, which all threads
-/// sort.
-struct GroupTask {
-  std::vector<Group> groups;
-  std::uint64_t members = 0;
-  std::uint64_t before = 0;  ///< members of all tasks before
-
-  void add(Group group) {
-    groups.push_back(group);
-    members += group.end - group.begin;
-  }
-};
-
 /// Sorts words by their high halves. Most groups have a few.
 void sort_members(std::span<std::uint64_t> words) {
   constexpr std::size_t few = 24;
@@ -101,87 +82,131 @@ class NameDoubling {
       if (agreed >= agreed_names && may_minimize && left_ >= least_minimized &&
           left_ > minimizers.positions.size()) {
         sort_by_minimizers(minimizers);
-        return;
+        break;
       }
       const std::uint64_t last = order_.size() - 1;
       round([this, last, agreed](std::uint64_t position) -> const std::uint32_t* {
         return position + agreed <= last ? &ranks_[position + agreed] : nullptr;
       });
     }
+    for_each_index(0, order_.size(),
+                   [to = order_.data()](std::uint64_t i) { to[i] &= ~last_of_group; });
   }
 
  private:
+  /// Marks an entry of the order that is the last one of its group.
+  static constexpr std::uint32_t last_of_group = std::uint32_t{1} << 31;
+  static constexpr std::uint64_t chunk_entries = 4096;
+
+  /// Some entries of the order. A thread sorts the groups that begin in them.
+  struct Chunk {
+    std::uint64_t first = 0;    ///< the begin of the first group
+    std::uint64_t members = 0;  ///< of all groups, 0 if there are none
+  };
+  struct Group {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    [[nodiscard]] std::uint64_t size() const { return end - begin; }
+  };
+
   /// Ranks and groups of an order by words.
   void first_groups() {
-    constexpr std::uint64_t range = 1 << 14;
-    std::vector<std::vector<GroupTask>> found(order_.size() / range + 1);
-    for_each_range(order_.size(), range, [&](std::uint64_t begin, std::uint64_t end) {
-      std::vector<GroupTask>& tasks = found[begin / range];
-      // The range has the groups that begin in it.
+    chunks_.resize((order_.size() + chunk_entries - 1) / chunk_entries);
+    for_each_task(chunks_.size(), [&](std::uint64_t chunk) {
+      std::uint64_t begin = chunk * chunk_entries;
+      const std::uint64_t end = chunk_end(chunk);
       while (begin < end && begin > 0 && words_[begin - 1] == words_[begin]) ++begin;
       while (begin < end) {
         std::uint64_t next = begin + 1;
         while (next < order_.size() && words_[next] == words_[begin]) ++next;
-        add_group(begin, next, tasks);
+        make_group({begin, next});
         begin = next;
       }
     });
-    join(found);
+    count_members();
   }
 
   /// Sorts the suffixes of each group by keys. \param key_at  where the key of a suffix is; null: less than
   /// all others
   template <class KeyAt>
   void round(const KeyAt& key_at) {
-    const auto is_large = [this](const GroupTask& task) { return task.members >= large_group(); };
-    for_each_task(tasks_.size(), [&](std::uint64_t task) {
-      if (!is_large(tasks_[task])) sort_groups(tasks_[task], key_at);
-    });
-    for (const GroupTask& task : tasks_)
-      if (is_large(task)) sort_large(task, key_at);
-    // All have read the ranks.
-    std::vector<std::vector<GroupTask>> found(tasks_.size());
-    for_each_task(tasks_.size(), [&](std::uint64_t task) {
-      if (!is_large(tasks_[task])) divide_groups(tasks_[task], found[task]);
-    });
-    for (std::size_t task = 0; task < tasks_.size(); ++task)
-      if (is_large(tasks_[task])) found[task] = divide_large(tasks_[task]);
-    join(found);
-  }
-
-  /// Members from which a group is one that all threads sort.
-  [[nodiscard]] std::uint64_t large_group() const {
-    if (worker_threads() == 1) return order_.size() + 1;
-    return std::max<std::uint64_t>(order_.size() / (8 * worker_threads()), 1 << 15);
-  }
-
-  /// Ranks are above 0, which is the rank of the end.
-  void add_group(std::uint64_t begin, std::uint64_t end, std::vector<GroupTask>& tasks) {
-    constexpr std::uint64_t most_members = 4096;
-    for (std::uint64_t i = begin; i < end; ++i)
-      ranks_[order_[i]] = static_cast<std::uint32_t>(begin + 1);
-    const std::uint64_t members = end - begin;
-    if (members == 1) return;
-    if (tasks.empty() || tasks.back().members >= most_members || members >= large_group())
-      tasks.emplace_back();
-    tasks.back().add({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)});
-  }
-
-  /// The tasks of the next round; small ones are joined.
-  void join(std::vector<std::vector<GroupTask>>& found) {
-    constexpr std::uint64_t least_members = 1024;
-    tasks_.clear();
-    left_ = 0;
-    for (std::vector<GroupTask>& part : found)
-      for (GroupTask& task : part) {
-        left_ += task.members;
-        if (!tasks_.empty() && tasks_.back().members + task.members < least_members) {
-          for (const Group& group : task.groups) tasks_.back().add(group);
-        } else {
-          task.before = left_ - task.members;
-          tasks_.push_back(std::move(task));
+    std::vector<std::vector<Group>> large(chunks_.size());
+    for_each_task(chunks_.size(), [&](std::uint64_t chunk) {
+      if (chunks_[chunk].members == 0) return;
+      for_each_group(chunk, [&](const Group& group) {
+        if (is_large(group)) return;
+        for (std::uint64_t i = group.begin; i < group.end; ++i)
+          __builtin_prefetch(key_at(position_at(i)));
+      });
+      for_each_group(chunk, [&](const Group& group) {
+        if (is_large(group)) {
+          large[chunk].push_back(group);
+          return;
         }
+        for (std::uint64_t i = group.begin; i < group.end; ++i)
+          words_[i] = word(position_at(i), key_at);
+        sort_members(words_.subspan(group.begin, group.size()));
+      });
+    });
+    for (const std::vector<Group>& groups : large)
+      for (const Group& group : groups) sort_large(group, key_at);
+    // All have read the ranks.
+    for_each_task(chunks_.size(), [&](std::uint64_t chunk) {
+      if (chunks_[chunk].members == 0) return;
+      for_each_group(chunk, [&](const Group& group) {
+        if (!is_large(group)) divide_group(group, group.begin, group.end);
+      });
+    });
+    for (const std::vector<Group>& groups : large)
+      for (const Group& group : groups)
+        for_each_share(thread_shares(group.size()),
+                       [&](std::uint64_t, std::uint64_t begin, std::uint64_t end) {
+                         divide_group(group, group.begin + begin, group.begin + end);
+                       });
+    count_members();
+  }
+
+  /// Finds the first group of each chunk, and how many suffixes are left.
+  void count_members() {
+    for_each_task(chunks_.size(), [&](std::uint64_t index) {
+      Chunk& chunk = chunks_[index];
+      const std::uint64_t end = chunk_end(index);
+      chunk.first = index * chunk_entries;
+      chunk.members = 0;
+      if (chunk.first > 0 && (order_[chunk.first - 1] & last_of_group) == 0) {
+        while (chunk.first < end && (order_[chunk.first] & last_of_group) == 0) ++chunk.first;
+        ++chunk.first;
       }
+      while (chunk.first < end && (order_[chunk.first] & last_of_group) != 0) ++chunk.first;
+      for_each_group(index, [&chunk](const Group& group) { chunk.members += group.size(); });
+    });
+    left_ = 0;
+    for (const Chunk& chunk : chunks_) left_ += chunk.members;
+  }
+
+  [[nodiscard]] std::uint64_t chunk_end(std::uint64_t chunk) const {
+    return std::min<std::uint64_t>(order_.size(), (chunk + 1) * chunk_entries);
+  }
+
+  /// Calls visit(group) for the groups of several suffixes that begin in a chunk. It may divide them.
+  template <class Visit>
+  void for_each_group(std::uint64_t chunk, const Visit& visit) {
+    const std::uint64_t end = chunk_end(chunk);
+    for (Group group{chunks_[chunk].first, 0}; group.begin < end; group.begin = group.end) {
+      group.end = group.begin;
+      while ((order_[group.end] & last_of_group) == 0) ++group.end;
+      if (++group.end - group.begin > 1) visit(group);
+    }
+  }
+
+  /// Whether all threads sort a group.
+  [[nodiscard]] bool is_large(const Group& group) const {
+    return worker_threads() > 1 &&
+           group.size() >= std::max<std::uint64_t>(order_.size() / (8 * worker_threads()), 1 << 15);
+  }
+
+  [[nodiscard]] std::uint32_t position_at(std::uint64_t i) const {
+    return order_[i] & ~last_of_group;
   }
 
   template <class KeyAt>
@@ -190,70 +215,39 @@ class NameDoubling {
     return (key == nullptr ? 0 : std::uint64_t{*key} << 32) | position;
   }
 
-  /// The words of a task: the key of the suffix above the position.
   template <class KeyAt>
-  void sort_groups(const GroupTask& task, const KeyAt& key_at) {
-    for (const Group& group : task.groups)
-      for (std::uint64_t i = group.begin; i < group.end; ++i) __builtin_prefetch(key_at(order_[i]));
-    std::uint64_t* words = words_.data() + task.before;
-    for (const Group& group : task.groups) {
-      const std::uint64_t members = group.end - group.begin;
-      for (std::uint64_t i = 0; i < members; ++i) words[i] = word(order_[group.begin + i], key_at);
-      sort_members({words, members});
-      words += members;
-    }
-  }
-
-  /// The same for one group on all threads.
-  template <class KeyAt>
-  void sort_large(const GroupTask& task, const KeyAt& key_at) {
-    const std::uint64_t first = task.groups.front().begin;
-    const std::span<std::uint64_t> words = words_.subspan(task.before, task.members);
-    for_each_share(thread_shares(task.members),
+  void sort_large(const Group& group, const KeyAt& key_at) {
+    for_each_share(thread_shares(group.size()),
                    [&](std::uint64_t, std::uint64_t begin, std::uint64_t end) {
                      constexpr std::uint64_t ahead = 32;
-                     for (std::uint64_t i = begin; i < end; ++i) {
-                       if (i + ahead < end) __builtin_prefetch(key_at(order_[first + i + ahead]));
-                       words[i] = word(order_[first + i], key_at);
+                     for (std::uint64_t i = group.begin + begin; i < group.begin + end; ++i) {
+                       if (i + ahead < group.end)
+                         __builtin_prefetch(key_at(position_at(i + ahead)));
+                       words_[i] = word(position_at(i), key_at);
                      }
                    });
-    sortie::sort(context_, words);
-  }
-
-  void divide_groups(const GroupTask& task, std::vector<GroupTask>& found) {
-    const std::uint64_t* words = words_.data() + task.before;
-    for (const Group& group : task.groups) {
-      const std::uint64_t members = group.end - group.begin;
-      divide({words, members}, group.begin, 0, members, found);
-      words += members;
-    }
-  }
-
-  std::vector<GroupTask> divide_large(const GroupTask& task) {
-    const EqualShares shares = thread_shares(task.members);
-    std::vector<std::vector<GroupTask>> found(shares.count);
-    for_each_share(shares, [&](std::uint64_t share, std::uint64_t begin, std::uint64_t end) {
-      divide(words_.subspan(task.before, task.members), task.groups.front().begin, begin, end,
-             found[share]);
-    });
-    std::vector<GroupTask> all;
-    for (auto& part : found)
-      all.insert(all.end(), std::move_iterator(part.begin()), std::move_iterator(part.end()));
-    return all;
+    sortie::sort(context_, words_.subspan(group.begin, group.size()));
   }
 
   /// Writes the order of a group, and divides it, from its words: the parts that begin in [begin, end).
-  void divide(std::span<const std::uint64_t> words, std::uint64_t first, std::uint64_t begin,
-              std::uint64_t end, std::vector<GroupTask>& found) {
-    while (begin < end && begin > 0 && words[begin - 1] >> 32 == words[begin] >> 32) ++begin;
+  void divide_group(const Group& group, std::uint64_t begin, std::uint64_t end) {
+    const auto key = [this](std::uint64_t i) { return words_[i] >> 32; };
+    while (begin < end && begin > group.begin && key(begin - 1) == key(begin)) ++begin;
     while (begin < end) {
       std::uint64_t next = begin + 1;
-      while (next < words.size() && words[next] >> 32 == words[begin] >> 32) ++next;
+      while (next < group.end && key(next) == key(begin)) ++next;
       for (std::uint64_t i = begin; i < next; ++i)
-        order_[first + i] = static_cast<std::uint32_t>(words[i]);
-      add_group(first + begin, first + next, found);
+        order_[i] = static_cast<std::uint32_t>(words_[i]);
+      make_group({begin, next});
       begin = next;
     }
+  }
+
+  /// Ranks are above 0, which is the rank of the end.
+  void make_group(const Group& group) {
+    for (std::uint64_t i = group.begin; i < group.end; ++i)
+      ranks_[order_[i]] = static_cast<std::uint32_t>(group.begin + 1);
+    order_[group.end - 1] |= last_of_group;
   }
 
   [[nodiscard]] Minimizers minimizers_of(std::span<const std::uint32_t> names) {
@@ -311,8 +305,8 @@ class NameDoubling {
   std::span<std::uint64_t> words_;
   ScratchStack& scratch_;
   std::span<std::uint32_t> ranks_;  ///< of each suffix, the first entry of its group, from 1 on
-  std::vector<GroupTask> tasks_;
-  std::uint64_t left_ = 0;  ///< members of all tasks
+  std::vector<Chunk> chunks_;
+  std::uint64_t left_ = 0;  ///< suffixes in groups of several
 };
 
 }  // namespace

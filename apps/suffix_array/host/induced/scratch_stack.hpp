@@ -16,7 +16,11 @@ namespace sortie::suffix_array::host {
 /// other use for now. What no block can hold is allocated.
 class ScratchStack {
  public:
-  explicit ScratchStack(std::array<std::span<std::byte>, 2> blocks) : left_(blocks) {}
+  explicit ScratchStack(std::array<std::span<std::byte>, 2> blocks)
+      : left_{std::span<std::byte>(), blocks[0], blocks[1]} {}
+
+  /// Memory that is taken before that of the blocks, in this scope until the next call.
+  void lend(std::span<std::byte> block) { left_[0] = block; }
 
   /// An array that is not initialised, at the begin of a cache line, until the scope ends in which it
   /// was taken.
@@ -47,12 +51,12 @@ class ScratchStack {
 
    private:
     ScratchStack& stack_;
-    std::array<std::span<std::byte>, 2> left_;
+    std::array<std::span<std::byte>, 3> left_;
     std::size_t allocated_;
   };
 
  private:
-  std::array<std::span<std::byte>, 2> left_;  ///< of each block
+  std::array<std::span<std::byte>, 3> left_;  ///< of what is lent, and of each block
   std::vector<HostArray<std::byte>> allocated_;
 };
 

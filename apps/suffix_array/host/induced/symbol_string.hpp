@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <vector>
 
 namespace sortie::suffix_array::host {
 
@@ -54,10 +55,15 @@ struct LmsSuffix {
   std::uint32_t before = 0;  ///< symbols_before()
 };
 
-/// Finds the LMS suffixes, by ascending position.
-/// \param found  memory for half as many as symbols
-/// \return how many
+/// LMS suffixes of each of equal shares of a string.
 template <class Symbol>
-[[nodiscard]] std::uint32_t find_lms_suffixes(const SymbolString<Symbol>& string, LmsSuffix* found);
+[[nodiscard]] std::vector<std::uint64_t> count_lms_suffixes(const SymbolString<Symbol>& string);
+
+/// Finds the LMS suffixes, by ascending position.
+/// \param counts  of count_lms_suffixes()
+/// \param found   memory for their sum
+template <class Symbol>
+void find_lms_suffixes(const SymbolString<Symbol>& string, std::span<const std::uint64_t> counts,
+                       LmsSuffix* found);
 
 }  // namespace sortie::suffix_array::host

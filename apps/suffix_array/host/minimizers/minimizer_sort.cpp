@@ -32,10 +32,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <memory>
-#include <numeric>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "apps/suffix_array/host/induced/name_doubling.hpp"
@@ -43,6 +46,7 @@
 #include "apps/suffix_array/host/minimizers/minimizers.hpp"
 #include "core/host_memory.hpp"
 #include "core/phase_timer.hpp"
+#include "core/random.hpp"
 #include "multisort/host/local_sort.hpp"
 #include "primitives/host/items.hpp"
 #include "primitives/host/parallel.hpp"
@@ -100,31 +104,55 @@ class PaddedText {
   std::array<std::uint8_t, 4 * bytes_in_key> tail_{};
 };
 
-/// Buckets of suffixes by their first two bytes: some neighbouring pairs of bytes each.
-struct PairBuckets {
-  static constexpr std::uint64_t pairs = std::uint64_t{1} << 16;
-  std::vector<std::uint16_t> of_pair = std::vector<std::uint16_t>(pairs);
-  std::vector<std::uint64_t> sizes;
-
-  explicit PairBuckets(const PaddedText& text) {
-    const EqualShares shares = thread_shares(text.size());
-    std::vector<std::vector<std::uint32_t>> parts(shares.count);
-    for_each_share(shares, [&](std::uint64_t share, std::uint64_t begin, std::uint64_t end) {
-      std::vector<std::uint32_t> counts(pairs);
-      for (std::uint64_t i = begin; i < end; ++i) ++counts[text.key(i) >> 48];
-      parts[share] = std::move(counts);
-    });
-    constexpr std::uint64_t most_buckets = 1024;
-    const std::uint64_t least = std::max<std::uint64_t>(text.size() / most_buckets, 1 << 14);
-    sizes.push_back(0);
-    for (std::uint64_t pair = 0; pair < pairs; ++pair) {
-      std::uint64_t count = 0;
-      for (const auto& part : parts) count += part[pair];
-      if (sizes.back() > 0 && sizes.back() + count > least) sizes.push_back(0);
-      sizes.back() += count;
-      of_pair[pair] = static_cast<std::uint16_t>(sizes.size() - 1);
+/// Buckets of keys, divided at splitters from a random sample. A key that is frequent in the sample has a bucket
+/// of its own.
+class KeyBuckets {
+ public:
+  explicit KeyBuckets(const HostContext& context, const PaddedText& text) {
+    constexpr std::uint64_t samples = std::uint64_t{1} << 16;
+    const std::uint64_t buckets = std::clamp<std::uint64_t>(text.size() >> 14, 1, 2048);
+    const std::uint64_t step = samples / buckets;
+    std::vector<std::uint64_t> sample(samples);
+    Random random(samples);
+    for (std::uint64_t& key : sample) key = text.key(random.below(text.size()));
+    Context sorting;
+    sorting.backend = Backend::host;
+    sorting.threads = context.threads;
+    sortie::sort(sorting, std::span(sample));
+    for (std::uint64_t i = step; i < samples; i += step) {
+      const std::uint64_t key = sample[i];
+      if (!splitters_.empty() && key < splitters_.back()) continue;  // has its bucket
+      if (splitters_.empty() || key > splitters_.back()) splitters_.push_back(key);
+      if (i + step < samples && sample[i + step] == key && key != ~std::uint64_t{0})
+        splitters_.push_back(key + 1);
+    }
+    // Splitters below the keys of each pair of bytes.
+    std::uint64_t next = 0;
+    for (std::uint64_t pair = 0; pair <= pairs; ++pair) {
+      while (next < splitters_.size() && splitters_[next] >> pair_shift < pair) ++next;
+      before_[pair] = static_cast<std::uint32_t>(next);
     }
   }
+
+  [[nodiscard]] std::uint64_t count() const { return splitters_.size() + 1; }
+  /// How many splitters are at most a key.
+  [[nodiscard]] std::uint64_t bucket_of(std::uint64_t key) const {
+    const std::uint64_t pair = key >> pair_shift;
+    const std::uint64_t* first = splitters_.data() + before_[pair];
+    for (std::uint64_t left = before_[pair + 1] - before_[pair]; left > 0;) {
+      const std::uint64_t half = (left + 1) / 2;
+      first += first[half - 1] <= key ? half : 0;
+      left -= half;
+    }
+    return static_cast<std::uint64_t>(first - splitters_.data());
+  }
+
+ private:
+  static constexpr std::uint64_t pairs = std::uint64_t{1} << 16;
+  static constexpr int pair_shift = 48;
+
+  std::vector<std::uint64_t> splitters_;
+  std::vector<std::uint32_t> before_ = std::vector<std::uint32_t>(pairs + 1);
 };
 
 class MinimizerSort {
@@ -205,27 +233,28 @@ class MinimizerSort {
 
   /// Moves the keys of all suffixes to buckets, in each in the order of their minimizers.
   void divide() {
-    const PairBuckets buckets(text_);
-    bucket_begins_ = begins_of(buckets.sizes);
-    const std::uint64_t count = buckets.sizes.size();
+    const KeyBuckets buckets(context_, text_);
+    const std::uint64_t count = buckets.count();
     const EqualShares shares = thread_shares(order_.size());
     std::vector<std::vector<std::uint64_t>> places(shares.count);
     for_each_share(shares, [&](std::uint64_t share, std::uint64_t begin, std::uint64_t end) {
       std::vector<std::uint64_t> counts(count);
       for_each_suffix(begin, end, [&](std::uint64_t suffix) {
-        ++counts[buckets.of_pair[text_.key(suffix) >> 48]];
+        ++counts[buckets.bucket_of(text_.key(suffix))];
       });
       places[share] = std::move(counts);
     });
+    std::uint64_t next_place = 0;
+    bucket_begins_ = {0};
     for (std::uint64_t bucket = 0; bucket < count; ++bucket) {
-      std::uint64_t next = bucket_begins_[bucket];
-      for (auto& part : places) next += std::exchange(part[bucket], next);
+      for (auto& part : places) next_place += std::exchange(part[bucket], next_place);
+      bucket_begins_.push_back(next_place);
     }
     for_each_share(shares, [&](std::uint64_t share, std::uint64_t begin, std::uint64_t end) {
       std::vector<std::uint64_t>& next = places[share];
       for_each_suffix(begin, end, [&](std::uint64_t suffix) {
         const std::uint64_t key = text_.key(suffix);
-        const std::uint64_t to = next[buckets.of_pair[key >> 48]]++;
+        const std::uint64_t to = next[buckets.bucket_of(key)]++;
         keys_[to] = key;
         suffixes_[to] = static_cast<std::uint32_t>(suffix);
       });
@@ -235,29 +264,29 @@ class MinimizerSort {
   void sort_buckets() {
     const std::uint64_t count = bucket_begins_.size() - 1;
     const auto size = [this](std::uint64_t b) { return bucket_begins_[b + 1] - bucket_begins_[b]; };
-    std::vector<std::uint32_t> by_size(count);
-    std::iota(by_size.begin(), by_size.end(), 0);
-    std::ranges::sort(by_size, [&](std::uint32_t a, std::uint32_t b) { return size(a) > size(b); });
-    // Those that one thread would take long for, on all threads.
-    const std::uint64_t most =
-        std::max<std::uint64_t>(text_.size() / (4 * worker_threads()), 1 << 16);
-    std::uint64_t large = 0;
-    for (; worker_threads() > 1 && large < count && size(by_size[large]) > most; ++large) {
-      Context sorting;
-      sorting.backend = Backend::host;
-      sorting.threads = context_.threads;
-      const std::uint64_t begin = bucket_begins_[by_size[large]];
-      sortie::sort(sorting, keys_.subspan(begin, size(by_size[large])),
-                   suffixes_.subspan(begin, size(by_size[large])), {.stable = true});
-    }
-    std::atomic<std::uint64_t> next{large};
-    const std::uint64_t longest = large < count ? size(by_size[large]) : 0;
+    // The largest first. Those of one key are in order.
+    std::vector<std::uint32_t> by_size;
+    std::mutex mutex;
+    for_each_range(count, 16, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t bucket = begin; bucket < end; ++bucket) {
+        const auto keys = keys_.subspan(bucket_begins_[bucket], size(bucket));
+        if (std::ranges::adjacent_find(keys, std::ranges::not_equal_to()) == keys.end()) continue;
+        const std::scoped_lock lock(mutex);
+        by_size.push_back(static_cast<std::uint32_t>(bucket));
+      }
+    });
+    std::ranges::sort(by_size, std::ranges::greater(), size);
+    std::atomic<std::uint64_t> next{0};
     for_each_task(worker_threads(), [&](std::uint64_t) {
       using Sorter = multisort::LocalSort<std::uint64_t, std::uint32_t>;
       const auto sorter = std::make_unique<Sorter>();
-      const auto key_scratch = allocate_array<std::uint64_t>(longest);
-      const auto value_scratch = allocate_array<std::uint32_t>(longest);
-      for (std::uint64_t i; (i = next++) < count;) {
+      HostArray<std::uint64_t> key_scratch;
+      HostArray<std::uint32_t> value_scratch;
+      for (std::uint64_t i; (i = next++) < by_size.size();) {
+        if (key_scratch == nullptr) {  // none is larger
+          key_scratch = allocate_array<std::uint64_t>(size(by_size[i]));
+          value_scratch = allocate_array<std::uint32_t>(size(by_size[i]));
+        }
         const std::uint64_t begin = bucket_begins_[by_size[i]];
         sorter->sort({keys_.data() + begin, suffixes_.data() + begin},
                      {key_scratch.get(), value_scratch.get()}, size(by_size[i]));

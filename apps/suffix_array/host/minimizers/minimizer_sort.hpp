@@ -10,7 +10,7 @@ namespace sortie::suffix_array::host {
 
 /// Bytes for each symbol of a text without separators that sort_by_minimizers() takes beside the text and
 /// the result, about.
-inline constexpr std::uint64_t minimizer_bytes_per_symbol = 13;
+inline constexpr std::uint64_t minimizer_bytes_per_symbol = 14;
 
 /// The suffix array of a text by its minimizers; see the source for the steps and the memory. Every step is
 /// divided among the threads of the host runtime.
