@@ -456,7 +456,10 @@ void write_bwa_indexes(const Context& context, const IndexRequest& request, Inde
   BackgroundTask writing_bytes([&] {
     if (bytes != nullptr) write_letters(text, *bytes);
   });
+  PhaseTimer sorting(context, "suffixes");
   write_rows(less_memory(context, text.symbols().size()), text, writers);
+  sorting.stop();
+  const PhaseTimer waiting(context, "other files");
   writing_pac.wait();
   writing_bytes.wait();
 }

@@ -10,6 +10,7 @@
 #include "apps/genome_index/formats.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
+#include "core/phase_timer.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::genomes {
@@ -72,8 +73,10 @@ GenomeIndexPlan run(const Context& given, const std::string& fasta,
   auto wanted = std::ranges::count_if(families, is_wanted);
   request.is_last = wanted == 1;
   try {
+    PhaseTimer planning(context, "plan");
     for (const IndexFamily& family : families)
       if (is_wanted(family)) family.plan(context, request, plan);
+    planning.stop();
     plan.memory += genome.bytes();
     if (outputs == nullptr) return plan;
     for (const IndexFamily& family : families) {
@@ -86,6 +89,7 @@ GenomeIndexPlan run(const Context& given, const std::string& fasta,
         ErrorKind::out_of_memory,
         fmt::format("index: host memory ran out, about {} are needed", format_bytes(plan.memory)));
   }
+  const PhaseTimer renaming(context, "rename");
   outputs->finish();
   plan.files = outputs->sizes();
   return plan;
