@@ -1018,19 +1018,19 @@ def page_with_parts(path):
 
 
 def launches_of_sort(method, exponent):
-    """(most kernels of a sort, name of its last kernel or None where the number is known)"""
+    """(most kernels of a sort, pattern of all its kernels but the last one or None where the number is known)"""
     if method == "sortie bitonic":
         n = 2 ** exponent
         return round(bsn_transactions(n, 32, 2 ** 14) / (2 * n / 32)), None
     if method == "tiled radix":
         return 8 * 5, None  # 8 passes: sort tiles, three steps of the prefix sum, move runs
     # quicksort: two kernels for each round that halves the sequences down to 2^14 keys, more or less, then one for all of them
-    return 5 * (exponent - 14) + 5, "::sort_kernel"
+    return 7 * (exponent - 14) + 7, "split_kernel|fill_kernel"
 
 
 def count_sort(bench, method, exponent, names, seconds):
     """{counter: sum over the kernels of one sort} by Nsight Compute; {} where that fails or takes longer than `seconds`."""
-    launches, last_kernel = launches_of_sort(method, exponent)
+    launches, but_the_last = launches_of_sort(method, exponent)
     # The first sort of the row.
     arguments = ["bench", "sort", "--classics", "--from", str(2 ** exponent), "--items", str(2 ** exponent), "--repeat", "1", "--algorithm", method]
     command = ["ncu", "--csv", "--kernel-name-base", "demangled", "--kernel-name", "regex:" + COUNTED_KERNELS[method], "--launch-count", str(launches),
@@ -1054,9 +1054,9 @@ def count_sort(bench, method, exponent, names, seconds):
             if re.fullmatch(r"[\d.,]+", row["Metric Value"]):
                 kernel[name] = float(row["Metric Value"].replace(",", ""))
     counted = [kernels[number] for number in sorted(kernels)]
-    if last_kernel:
-        end = next((i + 1 for i, kernel in enumerate(counted) if last_kernel in kernel["kernel"]), None)
-        complete = end is not None
+    if but_the_last:
+        end = next((i + 1 for i, kernel in enumerate(counted) if not re.search(but_the_last, kernel["kernel"])), None)
+        complete = end is not None and end > 1
         counted = counted[:end]
     else:
         complete = len(counted) == launches
@@ -1064,7 +1064,7 @@ def count_sort(bench, method, exponent, names, seconds):
           f"exit code {code}", file=sys.stderr, flush=True)
     known = [name for name in names if all(name in kernel for kernel in counted)]
     if code != 0 or not complete or known != list(names):
-        print("\n".join(line for line in printed if line.startswith("==")), file=sys.stderr, flush=True)
+        print("\n".join(line for line in printed if line.startswith("==")), *(kernel["kernel"] for kernel in counted), sep="\n", file=sys.stderr, flush=True)
     return {name: sum(kernel[name] for kernel in counted) for name in known} if complete else {}
 
 
