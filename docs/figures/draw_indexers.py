@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the picture of docs/inverted-index.md: indexers.svg, figure 8A of Capannini et al. (2011) beside ours.
+"""Draws the pictures of docs/inverted-index.md: indexers.svg, figure 8A of Capannini et al. (2011) beside ours, and
+indexer-sorts.svg, our figure 8B.
 
     docs/figures/draw_indexers.py [FOLDER]    default: the folder of this script
 """
@@ -26,11 +27,14 @@ MEASURED = {
     "gpu-overlapped": {19.8: (0.34, 0.03), 59.5: (0.68, 0.10), 119.5: (1.02, 0.22)},
     "cpu-overlapped": {19.8: (0.45, 0.03), 59.5: (0.68, 0.10), 119.5: (1.23, 0.22)},
 }
+# gpu-overlapped by the sort of the GPU: the table of docs/inverted-index.md.
+SORTS = {}
+SORT_LINES = {"radix": ("own", "circle"), "bitonic": ("a", "square"), "radix, twice the runs": ("b", "up")}
 LINES = {"cpu": ("c", "square"), "gpu": ("b", "up"), "gpu-overlapped": ("own", "circle"), "cpu-overlapped": ("a", "diamond")}
 TOP, BOTTOM, WIDTH = 96, 370, 320
 
 
-def draw_panel(picture, left, title, unit, series, seconds):
+def draw_panel(picture, left, title, unit, series, seconds, lines=LINES):
     sizes = sorted(next(iter(series.values())))
     x_of = lambda size: left + WIDTH * math.log(size / sizes[0]) / math.log(sizes[-1] / sizes[0])
     y_of = lambda time: BOTTOM - (BOTTOM - TOP) * math.log(time / seconds[0]) / math.log(seconds[-1] / seconds[0])
@@ -43,7 +47,7 @@ def draw_panel(picture, left, title, unit, series, seconds):
         picture.text(x_of(size), BOTTOM + 18, f"{size:g}", "middle", 11)
     picture.text(left + WIDTH / 2, BOTTOM + 38, unit, "middle")
     for label, line in series.items():
-        name, shape = LINES[label]
+        name, shape = lines[label]
         whole = [(x_of(size), y_of(sum(times))) for size, times in sorted(line.items())]
         picture.curve(whole, name)
         for x, y in whole:
@@ -60,6 +64,11 @@ def main():
     draw_panel(picture, 70, "Printed, Nvidia 8800 GT", "10^6 documents", PRINTED, [5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000])
     draw_panel(picture, 476, "Here, H100 and 16 cores", "10^3 documents", MEASURED, [0.1, 0.2, 0.5, 1, 2, 5, 10])
     (folder / "indexers.svg").write_text(picture.svg(), encoding="utf-8")
+    picture = Picture(420, 424, "Seconds to index documents by the sort of the GPU")
+    picture.text(16, 28, "gpu-overlapped by the sort of the GPU, seconds; dashed: without the merge", size=11.5, weight="bold")
+    picture.legend(16, 52, [(label, *style, False) for label, style in SORT_LINES.items()], 120)
+    draw_panel(picture, 70, "H100 and 16 cores", "10^3 documents", SORTS, [0.1, 0.2, 0.5, 1, 2], SORT_LINES)
+    (folder / "indexer-sorts.svg").write_text(picture.svg(), encoding="utf-8")
 
 
 if __name__ == "__main__":
