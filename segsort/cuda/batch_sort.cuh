@@ -55,9 +55,13 @@ struct ResultPlaces {
 };
 struct NoPlaces {};
 
-/// Shared memory of a warp for its chunk. Index has enough bits to count all items.
+/// Shared memory of a warp for its chunk. Index has enough bits to count all items. The places are
+/// a base, not a member with [[no_unique_address]]: nvcc 13.0 then takes twice the size as the
+/// distance of neighbours in an array.
 template <class WordType, int ValueBytes, class IndexType, class ArraysType = ItemArrays<WordType>>
-struct BatchShared {
+struct BatchShared
+    : std::conditional_t<ArraysType::selects, ResultPlaces<IndexType, ArraysType::most_segments>,
+                         NoPlaces> {
   using T = Tile<WordType, ValueBytes, 1, warp_tile_items>;
   using Word = WordType;
   using Index = IndexType;
@@ -74,10 +78,8 @@ struct BatchShared {
   std::uint16_t number[most_segments + 1];
   Index medium_base[most_medium];  ///< as base, for the segments of one tile
   std::uint16_t medium_number[most_medium + 1];
-  [[no_unique_address]] std::conditional_t<Arrays::selects, ResultPlaces<Index, most_segments>,
-                                           NoPlaces>
-      places;
 
+  __device__ ResultPlaces<Index, most_segments>& places() { return *this; }
   __device__ Index& medium(int i) { return base[most_segments - 1 - i]; }
   __device__ std::uint16_t& medium_length(int i) { return number[most_segments - i]; }
 };
@@ -95,7 +97,7 @@ __device__ __forceinline__ void copy_batch(Shared& shared, const Arguments& argu
   const Index* const base = shared.base + first_segment;
   const Index first = shared.number[first_segment];
   const Index* places = base;
-  if constexpr (selects) places = shared.places.out + first_segment;
+  if constexpr (selects) places = shared.places().out + first_segment;
   const bool has_keys = !selects || arguments.keys_out != nullptr;
   const bool has_positions = selects && arguments.values_in == nullptr;
   constexpr int ahead = 8;
@@ -253,8 +255,8 @@ __device__ __forceinline__ void sort_medium(Shared& shared, const Arguments& arg
     store_selected(tile, shared.arrays, length,
                    [&](std::uint32_t word, int p, std::uint64_t& place) {
                      const std::uint32_t segment = segment_of(word, segment_bits);
-                     if (p >= shared.places.medium_end[segment]) return false;
-                     place = shared.places.medium_out[segment] + static_cast<Index>(p);
+                     if (p >= shared.places().medium_end[segment]) return false;
+                     place = shared.places().medium_out[segment] + static_cast<Index>(p);
                      return true;
                    });
   } else {
@@ -331,7 +333,7 @@ __device__ __noinline__ void sort_short_segments(int first_segment, int segments
   finish_values(tile);
   if constexpr (AreNeighbours && AreWhole) {
     Index start_out = start;
-    if constexpr (Arrays::selects) start_out = shared.places.out[first_segment] + first;
+    if constexpr (Arrays::selects) start_out = shared.places().out[first_segment] + first;
     store_items(tile, codec, length, in_global_memory(shared.arrays.keys_out) + start_out,
                 value_at<T>(shared.arrays.values_out, start_out));
   } else if constexpr (Arrays::selects) {
@@ -339,8 +341,8 @@ __device__ __noinline__ void sort_short_segments(int first_segment, int segments
         tile, shared.arrays, length, [&](std::uint32_t word, int p, std::uint64_t& place) {
           const auto segment = first_segment + static_cast<int>(word >> (32 - segment_bits));
           const Index number = first + static_cast<Index>(p);
-          if (number >= shared.places.end[segment]) return false;
-          place = shared.places.out[segment] + number;
+          if (number >= shared.places().end[segment]) return false;
+          place = shared.places().out[segment] + number;
           return true;
         });
   } else {
@@ -418,8 +420,9 @@ __device__ __forceinline__ Chunk read_chunk(Shared& shared, const Arguments& arg
       shared.number[place] = static_cast<std::uint16_t>(number);
       shared.base[place] = static_cast<Index>(found.begin) - static_cast<Index>(number);
       if constexpr (selects) {
-        shared.places.out[place] = static_cast<Index>(offsets.out) - static_cast<Index>(number);
-        shared.places.end[place] = static_cast<std::uint16_t>(number + offsets.selection().wanted);
+        shared.places().out[place] = static_cast<Index>(offsets.out) - static_cast<Index>(number);
+        shared.places().end[place] =
+            static_cast<std::uint16_t>(number + offsets.selection().wanted);
       }
     }
     items += total;
@@ -464,8 +467,8 @@ __device__ __forceinline__ void order_medium(Shared& shared, const Arguments& ar
     if constexpr (Shared::Arrays::selects) {
       const auto offsets = arguments.offsets(segment);
       shared.medium(begin + i) = static_cast<Index>(offsets.begin);
-      shared.places.medium(begin + i) = static_cast<Index>(offsets.out);
-      shared.places.medium_wanted(begin + i) =
+      shared.places().medium(begin + i) = static_cast<Index>(offsets.out);
+      shared.places().medium_wanted(begin + i) =
           static_cast<std::uint16_t>(offsets.selection().wanted);
     } else {
       shared.medium(begin + i) = static_cast<Index>(arguments.begin_offsets[segment]);
@@ -519,7 +522,7 @@ __device__ __forceinline__ void sort_all_medium(Shared& shared, const Arguments&
       shared.medium_base[lane] = shared.medium(mine) - static_cast<Index>(begin_number);
     if (lane <= segments) shared.medium_number[lane] = static_cast<std::uint16_t>(begin_number);
     if constexpr (Shared::Arrays::selects) {
-      auto& places = shared.places;
+      auto& places = shared.places();
       if (lane < segments) {
         places.medium_out[lane] = places.medium(mine) - static_cast<Index>(begin_number);
         places.medium_end[lane] =
@@ -572,8 +575,8 @@ __device__ __forceinline__ void sort_all_batched(Shared& shared, const Arguments
   for (int i = static_cast<int>(threadIdx.x % 32); i < batched; i += 32) {
     are_neighbours &= shared.base[i] == shared.base[0];
     if constexpr (selects)
-      are_whole &= shared.places.end[i] == shared.number[i + 1] &&
-                   shared.places.out[i] == shared.places.out[0];
+      are_whole &= shared.places().end[i] == shared.number[i + 1] &&
+                   shared.places().out[i] == shared.places().out[0];
   }
   if (__all_sync(full_warp, are_neighbours) == 0) {
     sort_batches<false, false>(shared, arguments, batched);

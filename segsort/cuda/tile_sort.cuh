@@ -35,12 +35,32 @@ __device__ __forceinline__ constexpr int longest_short_run(int merge_rounds) {
 }
 inline constexpr int longest_middle_run = 64;
 
-/// Sorts a tile again by all bits: one pass per digit of `window` bits, least significant first. In
-/// tiles of several warps this overwrites the values.
+/// Whether equal windows are in the order of their keys, as they are if the keys themselves are
+/// equal: a segment with few distinct keys. A barrier.
 template <class T>
-__device__ __noinline__ void sort_by_digits(T& tile, int length, int segment_bits, int window,
+__device__ __forceinline__ bool has_ordered_ties(const T& tile, int length,
+                                                 typename T::Word compare_mask) {
+  bool inverted = false;
+  for (int position = T::thread(); position + 1 < length; position += T::threads) {
+    const std::uint32_t word = tile.word(position);
+    const std::uint32_t next = tile.word(position + 1);
+    inverted |=
+        (word ^ next) <= T::index_mask && (tile.keys[word & T::index_mask] & compare_mask) >
+                                              (tile.keys[next & T::index_mask] & compare_mask);
+  }
+  return !T::any(inverted);
+}
+
+/// Sorts a tile again by all bits, unless it is in order: one pass per digit of `window` bits,
+/// least significant first. In tiles of several warps the passes overwrite the values.
+/// \return whether there were passes
+template <class T>
+__device__ __noinline__ bool sort_by_digits(T& tile, int length, int segment_bits, int window,
                                             typename T::Word base, typename T::Word compare_mask,
                                             int first_bit, int bits) {
+  // In the kernel of short segments, the check would cost registers that all segments need.
+  if constexpr (T::warps > 1 || T::is_of_team)
+    if (has_ordered_ties(tile, length, compare_mask)) return false;
   std::uint32_t words[T::items];
   for (int done = 0; done < bits; done += window) {
 #pragma unroll
@@ -83,6 +103,7 @@ __device__ __noinline__ void sort_by_digits(T& tile, int length, int segment_bit
     }
     T::synchronise();
   }
+  return true;
 }
 
 /// Range of the keys of a tile: from `base` to below base + 2^span.
@@ -254,9 +275,9 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
   if (differing_bits <= window) return false;
   if (resolve_ties(tile, words, length, codec.compare_mask) != Ties::long_runs) return false;
   if constexpr (T::ids_alias_values) finish_values(tile);
-  sort_by_digits(tile, length, segment_bits, window, base, codec.compare_mask, codec.ignored_bits,
-                 differing_bits);
-  return T::ids_alias_values;
+  const bool has_moved = sort_by_digits(tile, length, segment_bits, window, base,
+                                        codec.compare_mask, codec.ignored_bits, differing_bits);
+  return T::ids_alias_values && has_moved;
 }
 
 }  // namespace sortie::segsort
