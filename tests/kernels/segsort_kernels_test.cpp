@@ -459,8 +459,12 @@ void sort_by_digits(Keys kind, Order order, int end_bit = 8 * sizeof(Word)) {
       const radix::Portion portion{pass, number++, begin,
                                    begin == 0 ? 2 * Shared::tile : length - begin};
       cuda_on_host::run_block(Shared::threads, [&] {
-        radix::pass_kernel<Word, ValueBytes, false>(
-            problem.arguments, &decision, ArrayMethod::digits, &passes, statuses.data(), portion);
+        const auto run = [&]<bool IsPlain>() {
+          radix::pass_kernel<Word, ValueBytes, IsPlain>(
+              problem.arguments, &decision, ArrayMethod::digits, &passes, statuses.data(), portion);
+        };
+        problem.arguments.codec.plain ? run.template operator()<true>()
+                                      : run.template operator()<false>();
       });
     }
   }
@@ -560,6 +564,8 @@ TEST(Kernels, RanksOfFewKeys) {
 TEST(Kernels, Digits) {
   sort_by_digits<std::uint32_t, 4>(Keys::random, Order::ascending);
   sort_by_digits<std::uint32_t, 0>(Keys::half_greatest, Order::descending);
+  sort_by_digits<std::uint32_t, 0>(Keys::random, Order::ascending);
+  sort_by_digits<std::uint64_t, 0>(Keys::few, Order::ascending);
   sort_by_digits<std::uint64_t, 4>(Keys::two_fields, Order::descending);
   sort_by_digits<std::uint64_t, 8>(Keys::few, Order::ascending);
   sort_by_digits<std::uint16_t, 4>(Keys::random, Order::descending);
