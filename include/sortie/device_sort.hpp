@@ -69,7 +69,7 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 ///
 /// \param d_keys_in, d_keys_out  `num_items` keys each; the arrays must not overlap. Keys of 4 or 8
 ///        bytes, alone or with values of 4 or 8 bytes, are sorted in place if all outputs are the
-///        inputs. With DoubleBuffers the current buffers are scratch, the result is in the
+///        inputs, in the query of the size as well. With DoubleBuffers the current buffers are scratch, the result is in the
 ///        alternate ones, and the selectors are flipped.
 /// \param d_values_in, d_values_out  values of any trivially copyable type that move with the keys
 /// \param begin_bit, end_bit  bits that are compared, of the key encoded as an unsigned integer of

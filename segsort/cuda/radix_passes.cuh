@@ -69,6 +69,10 @@ inline constexpr PartitionShape radix_shape = sizeof(Word) <= 4 && ValueBytes ==
                                                   ? PartitionShape{384, 23, 2}
                                                   : PartitionShape{384, 18, 2};
 
+/// Whether the lanes of a warp find those with equal digits by masks in shared memory, or by votes.
+template <class Word, int ValueBytes>
+inline constexpr bool ranks_by_masks = true;
+
 /// Long arrays are moved in portions of whole tiles, so that numbers fit statuses, and the table of
 /// statuses stays small.
 template <class Word, int ValueBytes>
@@ -120,7 +124,15 @@ __global__ void __launch_bounds__(count_threads)
   constexpr int bits = static_cast<int>(sizeof(Word)) * 8;
   const int used_passes = (bits - codec.ignored_bits + digit_bits - 1) / digit_bits;
   const int first_pass = method == ArrayMethod::buckets ? used_passes - bucket_passes : 0;
+  const bool counts_all = codec.plain && method != ArrayMethod::buckets;
   const auto count = [&](Word key) {
+    if (counts_all) {
+#pragma unroll
+      for (int p = 0; p < all_passes; ++p)
+        atomicAdd(
+            &own[p * digits + static_cast<unsigned int>(key >> p * digit_bits & (digits - 1))], 1);
+      return;
+    }
     auto word = static_cast<Word>(word_of(codec, key) >> (codec.ignored_bits & (bits - 1)));
 #pragma unroll
     for (int p = 0; p < all_passes; ++p) {
@@ -164,6 +176,10 @@ __global__ void __launch_bounds__(count_threads)
   if (thread == 0) passes->count = max(necessary, 1u);
 }
 
+/// Tables of a warp that hold, for each digit, the mask of the lanes whose items have it. Register r
+/// uses table r % mask_tables, so that a table can be cleared while the next one is filled.
+inline constexpr int mask_tables = 3;
+
 /// Shared memory of a block of a pass.
 template <class WordType, int ValueBytesOfOne>
 struct PassShared {
@@ -179,10 +195,10 @@ struct PassShared {
   static_assert(tile <= 1 << 16, "places are packed");
 
   static constexpr int most(int a, int b) { return a > b ? a : b; }
-  /// One after the other: counters of the warps; the words of the tile in the order of their digits;
-  /// its values.
+  /// One after the other: counters of the warps, and behind them masks of the lanes that hold an
+  /// item of each digit; the words of the tile in the order of their digits; its values.
   alignas(16) unsigned char area[most(tile * most(static_cast<int>(sizeof(Word)), value_bytes),
-                                      warps* static_cast<int>(digits) * 4)];
+                                      (1 + mask_tables) * warps * static_cast<int>(digits) * 4)];
   std::uint64_t starts_of_digits[digits];  ///< of the portion in the output
   std::uint64_t places[digits];  ///< destination of the tile's items of each digit, minus position
   std::uint32_t warp_sums[warps];
@@ -191,6 +207,10 @@ struct PassShared {
   /// Items of each digit in each warp; then the position in the tile of the next of them.
   __device__ std::uint32_t (*counts())[digits] {
     return reinterpret_cast<std::uint32_t(*)[digits]>(area);
+  }
+  /// The tables of masks of a warp.
+  __device__ std::uint32_t* masks(int warp) {
+    return reinterpret_cast<std::uint32_t*>(area) + (warps + mask_tables * warp) * digits;
   }
   __device__ Word* words() { return reinterpret_cast<Word*>(area); }
   __device__ Value* values() { return reinterpret_cast<Value*>(area); }
@@ -300,7 +320,10 @@ struct RankedKeys {
 ///                    thread t holds positions r threads + t. A tile that is not full is filled up
 ///                    with words that are last in it.
 ///   shared memory    PassShared; starts_of_digits[d] is read by thread d
-template <int ValueBytes, class Word, class Coding>
+///
+/// \tparam InAnyOrder  items of one digit may change places: no pass precedes, and keys that are
+///                     equal cannot be told apart
+template <int ValueBytes, bool InAnyOrder, class Word, class Coding>
 __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, Passes* passes,
                                              Status* statuses, const Portion& portion,
                                              const Coding& coding) {
@@ -354,16 +377,30 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, P
       reinterpret_cast<uint4*>(counts)[i] = uint4{0, 0, 0, 0};
 #pragma unroll
     for (int r = 0; r < items; ++r) words[r] = coding.encode(words[r]);
-    if (!is_full) {
+    const auto is_item = [&](int r) { return !InAnyOrder || first + 32 * r < length; };
+    if constexpr (!InAnyOrder) {
+      if (!is_full) {
 #pragma unroll
-      for (int r = 0; r < items; ++r)
-        if (first + 32 * r >= length) words[r] = static_cast<Word>(~Word{0});
+        for (int r = 0; r < items; ++r)
+          if (first + 32 * r >= length) words[r] = static_cast<Word>(~Word{0});
+      }
+      std::uint32_t* const masks = shared.masks(thread / 32);
+#pragma unroll
+      for (unsigned int i = thread % 32; i < mask_tables * digits / 4; i += 32)
+        reinterpret_cast<uint4*>(masks)[i] = uint4{0, 0, 0, 0};
     }
     __syncwarp();
-    // Counted before they are ranked, so that the blocks of later tiles wait less, and a rank is a
-    // place at once.
+    ShortNumbers<items, 16> in_order;  // positions of the thread's items in the tile
+    if constexpr (InAnyOrder) {        // at first among the items of the digit in the warp
 #pragma unroll
-    for (int r = 0; r < items; ++r) atomicAdd(&counts[digit_of(words[r])], 1);
+      for (int r = 0; r < items; ++r)
+        in_order.set(r, is_item(r) ? atomicAdd(&counts[digit_of(words[r])], 1) : 0);
+    } else {
+      // Counted before they are ranked, so that the blocks of later tiles wait less, and a rank is
+      // a place at once.
+#pragma unroll
+      for (int r = 0; r < items; ++r) atomicAdd(&counts[digit_of(words[r])], 1);
+    }
     __syncthreads();
     // Otherwise the compiler keeps all digits in registers until they are used again.
 #pragma unroll
@@ -385,15 +422,46 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, P
       for (int w = 0; w < Shared::warps; ++w) shared.counts()[w][thread] += start;
     }
     __syncthreads();
-    ShortNumbers<items, 16> in_order;  // positions of the thread's items in the tile
+    if constexpr (InAnyOrder) {
+      const ShortNumbers<items, 16> ranks = in_order;
 #pragma unroll
-    for (int r = 0; r < items; ++r) {
-      const std::uint32_t digit = digit_of(words[r]);
-      in_order.set(r, take_place(counts, digit, peers_by_votes<true>(digit, true), true));
+      for (int r = 0; r < items; ++r)
+        in_order.set(r, is_item(r) ? ranks[r] + counts[digit_of(words[r])] : 0);
+    } else {
+      // Lanes with one digit wait for each other when they set their masks, unless it is frequent.
+      const auto has_heavy_hitter = [&](int r) {
+        const std::uint32_t digit = digit_of(words[r]);
+        return lanes_of(__ballot_sync(full_warp, digit == from_lane(digit, 0))) >=
+               least_heavy_lanes;
+      };
+      if (!ranks_by_masks<Word, ValueBytes> || has_heavy_hitter(0) || has_heavy_hitter(items / 2)) {
+#pragma unroll
+        for (int r = 0; r < items; ++r) {
+          const std::uint32_t digit = digit_of(words[r]);
+          in_order.set(r, take_place(counts, digit, peers_by_votes<true>(digit, true), true));
+        }
+      } else {
+        std::uint32_t* const masks = shared.masks(thread / 32);
+        bool clears = false;  // the lane clears the mask of its digit in the row before
+#pragma unroll
+        for (int r = 0; r < items; ++r) {
+          const std::uint32_t digit = digit_of(words[r]);
+          std::uint32_t* const mask = masks + r % mask_tables * digits + digit;
+          atomicOr(mask, 1u << (thread % 32));
+          __syncwarp();
+          const unsigned int peers = *mask;
+          if (clears)
+            masks[(r + mask_tables - 1) % mask_tables * digits +
+                  digit_of(words[r == 0 ? 0 : r - 1])] = 0;
+          clears = rank_among(peers) == 0;
+          in_order.set(r, take_place(counts, digit, peers, true));
+        }
+      }
     }
     __syncthreads();  // the words take the place of the counters
 #pragma unroll
-    for (int r = 0; r < items; ++r) shared.words()[in_order[r]] = words[r];
+    for (int r = 0; r < items; ++r)
+      if (is_item(r)) shared.words()[in_order[r]] = words[r];
     if (has_digit) {
       const std::uint32_t before =
           items_before(in_global_memory(statuses) + thread, tile, in_tile, portion.number);
@@ -453,11 +521,17 @@ __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
                 Passes* passes, Status* statuses, Portion portion) {
   wait_for_preceding_kernels();
   if ((decision != nullptr && !decision->is_due(method)) || portion.pass >= passes->count) return;
+  if constexpr (IsPlain && ValueBytes == 0) {
+    if (portion.pass == 0) {
+      move_portion<ValueBytes, true>(arguments, passes, statuses, portion, PlainKeys<Word>{});
+      return;
+    }
+  }
   if constexpr (IsPlain) {
-    move_portion<ValueBytes>(arguments, passes, statuses, portion, PlainKeys<Word>{});
+    move_portion<ValueBytes, false>(arguments, passes, statuses, portion, PlainKeys<Word>{});
   } else {
-    move_portion<ValueBytes>(arguments, passes, statuses, portion,
-                             EncodedKeys<Word>{arguments.codec});
+    move_portion<ValueBytes, false>(arguments, passes, statuses, portion,
+                                    EncodedKeys<Word>{arguments.codec});
   }
 }
 
@@ -479,7 +553,8 @@ __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
   if (!decision->has_few_keys()) return;
   auto& shared = *reinterpret_cast<RankPassShared<Word, ValueBytes>*>(dynamic_shared_memory());
   shared.ranks.load(*few_keys, arguments.codec);
-  move_portion<ValueBytes>(arguments, passes, statuses, portion, RankedKeys<Word>{shared.ranks});
+  move_portion<ValueBytes, false>(arguments, passes, statuses, portion,
+                                  RankedKeys<Word>{shared.ranks});
 }
 
 }  // namespace sortie::segsort::radix
