@@ -258,49 +258,5 @@ TEST(Minimizers, SamplesOfMinimizersAreMinimizersAndDependOnComparedBitsOnly) {
   }
 }
 
-TEST(Tokens, SamplesAreTokensAndDependOnComparedBitsOnly) {
-  for (const test::NamedText& text : texts()) {
-    if (!text.separators.empty()) continue;
-    const HostCode host(text);
-    const auto reference = test::reference<std::uint32_t>(text.view());
-    const CodeOfSuffix code{host.code, host.view};
-    for (const int stride : {2, 4}) {
-      for (const std::uint64_t depth : {94U, 189U}) {
-        SCOPED_TRACE(text.name + " " + std::to_string(stride) + " " + std::to_string(depth));
-        const Sampling sampling = plan_sampling(host.stream, host.view, depth, {}, stride);
-        const auto bits_of = [&](std::uint32_t i) {
-          std::vector<std::uint64_t> all{code(i)};
-          for (std::uint64_t at = 64; at < depth; at += 64) {
-            const std::uint64_t unused = at + 64 > depth ? at + 64 - depth : 0;
-            all.push_back(host.view.window(i, at) >> unused);
-          }
-          return all;
-        };
-        std::vector<std::uint32_t> order;
-        for (const std::uint32_t position : reference) {
-          if (position % static_cast<unsigned>(stride) == 0) order.push_back(position);
-        }
-        for (std::size_t slot = 1; slot < order.size(); ++slot) {
-          const std::uint32_t positions[] = {order[slot - 1], order[slot]};
-          if (bits_of(positions[0]) != bits_of(positions[1])) continue;
-          std::uint32_t own[2] = {};
-          std::uint32_t next[2] = {};
-          for (int i = 0; i < 2; ++i) {
-            sampling.samples(positions[i], own[i], next[i]);
-            ASSERT_LT(next[i], text.symbols.size());
-            own[i] -= positions[i];
-            next[i] -= positions[i];
-            ASSERT_EQ(own[i] % static_cast<unsigned>(stride), 0U);
-            ASSERT_EQ(next[i] % static_cast<unsigned>(stride), 0U);
-            ASSERT_GT(next[i], 0U);
-          }
-          ASSERT_EQ(own[0], own[1]);
-          ASSERT_EQ(next[0], next[1]);
-        }
-      }
-    }
-  }
-}
-
 }  // namespace
 }  // namespace sortie::suffix_array::cuda
