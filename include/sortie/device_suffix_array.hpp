@@ -69,8 +69,10 @@ template <Position Index>
 /// \param token_bytes  2 or 4
 /// \return the position of the first byte of each token
 /// \throws as build_on_device()
-/// Complexity: O(n) for reading the bytes, else as build_on_device() for one symbol a token. Extra
-/// memory: 4 bytes a byte, and 24 to 32 a token with 32-bit positions.
+/// Complexity: as build_on_device() for one symbol a token, and O(n) for the ranks of tokens. Extra
+/// memory: 24 to 32 bytes a token with 32-bit positions, and at most 4 MiB where all tokens are
+/// below 2^24, separators of bytes ff excepted; else ranks are found by a sort. Waits as
+/// build_on_device(), and up to three times for the ranks (phase "ranks").
 template <Position Index>
 [[nodiscard]] SORTIE_API DeviceBuffer<Index> build_tokens_on_device(
     const Context& context, std::span<const std::uint8_t> bytes, int token_bytes,

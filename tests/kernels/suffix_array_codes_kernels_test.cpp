@@ -166,7 +166,8 @@ TEST(CodedText, TheStreamHoldsTheCodesAndTheNumbersOfRecords) {
                           letters.data(),
                           entries.data(),
                           alphabet,
-                          number_bits};
+                          number_bits,
+                          6};
       const HostStream stream = written(code, size, percent_of_ends != 0);
       std::uint64_t at = CodedText::first_bit;
       const auto expect_bits = [&](std::uint64_t bits, unsigned length) {

@@ -111,6 +111,20 @@ void for_each_element(NumberedSet<Index> set, std::uint64_t bound, const Visit& 
   };
   for_each_item<Index>(bound, visit_element, stream);
 }
+
+/// The same for a set of which a thread visits the elements of a word one after the other: faster
+/// where a fifth of all numbers are elements, as of minimizers, since few threads are idle.
+template <class Index, class Visit>
+void for_each_element_by_words(NumberedSet<Index> set, std::uint64_t bound, const Visit& visit,
+                               cudaStream_t stream) {
+  const auto visit_elements = [=] __device__(Index w) {
+    const NumberedWord<Index> word = set.words[w];
+    Index rank = word.before;
+    for (std::uint32_t bits = word.bits; bits != 0; bits &= bits - 1, ++rank)
+      visit(static_cast<Index>(32 * w + static_cast<Index>(first_lane(bits))), rank);
+  };
+  for_each_item<Index>((bound + 31) / 32, visit_elements, stream);
+}
 #endif
 
 }  // namespace sortie::suffix_array::cuda

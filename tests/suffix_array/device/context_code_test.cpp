@@ -31,7 +31,8 @@ struct HostCode {
     plan = plan_context_code(letters, pairs);
     const auto number_bits =
         static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(text.separators.size())));
-    code = {reader, letters.data(), plan.entries.data(), plan.symbols, number_bits};
+    code = {reader,       letters.data(), plan.entries.data(),
+            plan.symbols, number_bits,    ContextCode::length(plan.entries[0])};
     write_stream();
     view = {words.data(), begins.data(), symbols.data()};
     // The packed text: symbols of equal numbers of bits, zeros behind them.
@@ -120,6 +121,9 @@ TEST(ContextCode, IsFreeOfPrefixesAndAscends) {
         end += std::uint64_t{1} << (32 - length);
       }
       if (context == 0) {  // numbers of one length
+        for (std::uint32_t symbol = 0; symbol < host.plan.symbols; ++symbol)
+          ASSERT_EQ(host.code.entry(0, symbol),
+                    symbol << 4 | static_cast<unsigned>(host.code.own_length));
         ASSERT_LE(end, std::uint64_t{1} << 32) << text.name;
       } else {
         ASSERT_EQ(end, std::uint64_t{1} << 32) << text.name;
@@ -198,7 +202,7 @@ TEST(Minimizers, OrderSuffixesOfEqualBits) {
         for (std::uint64_t k = 0; k < MinimizerChoice::together; ++k)
           ASSERT_EQ(i + k + found[k], chosen[i + k]);
       }
-      EXPECT_TRUE(found_together != 0 || chosen.size() < 1000 || !text.separators.empty());
+      EXPECT_TRUE(found_together != 0 || text.name != "skewed");
       const CodeOfSuffix code{host.code, host.view};
       std::vector<std::uint32_t> order(reference.size());
       std::iota(order.begin(), order.end(), 0U);
@@ -252,50 +256,6 @@ TEST(Minimizers, SamplesOfMinimizersAreMinimizersAndDependOnComparedBitsOnly) {
           ASSERT_LT(std::max(next[0], next[1]), chosen.size());
           for (const std::uint32_t sample : {own[0], own[1], next[0], next[1]})
             ASSERT_TRUE(is_minimizer[sample]);
-        }
-      }
-    }
-  }
-}
-
-TEST(Tokens, SamplesAreTokensAndDependOnComparedBitsOnly) {
-  for (const test::NamedText& text : texts()) {
-    if (!text.separators.empty()) continue;
-    const HostCode host(text);
-    const auto reference = test::reference<std::uint32_t>(text.view());
-    const CodeOfSuffix code{host.code, host.view};
-    for (const int stride : {2, 4}) {
-      for (const std::uint64_t depth : {94U, 189U}) {
-        SCOPED_TRACE(text.name + " " + std::to_string(stride) + " " + std::to_string(depth));
-        const Sampling sampling = plan_sampling(host.stream, host.view, depth, {}, stride);
-        const auto bits_of = [&](std::uint32_t i) {
-          std::vector<std::uint64_t> all{code(i)};
-          for (std::uint64_t at = 64; at < depth; at += 64) {
-            const std::uint64_t unused = at + 64 > depth ? at + 64 - depth : 0;
-            all.push_back(host.view.window(i, at) >> unused);
-          }
-          return all;
-        };
-        std::vector<std::uint32_t> order;
-        for (const std::uint32_t position : reference) {
-          if (position % static_cast<unsigned>(stride) == 0) order.push_back(position);
-        }
-        for (std::size_t slot = 1; slot < order.size(); ++slot) {
-          const std::uint32_t positions[] = {order[slot - 1], order[slot]};
-          if (bits_of(positions[0]) != bits_of(positions[1])) continue;
-          std::uint32_t own[2] = {};
-          std::uint32_t next[2] = {};
-          for (int i = 0; i < 2; ++i) {
-            sampling.samples(positions[i], own[i], next[i]);
-            ASSERT_LT(next[i], text.symbols.size());
-            own[i] -= positions[i];
-            next[i] -= positions[i];
-            ASSERT_EQ(own[i] % static_cast<unsigned>(stride), 0U);
-            ASSERT_EQ(next[i] % static_cast<unsigned>(stride), 0U);
-            ASSERT_GT(next[i], 0U);
-          }
-          ASSERT_EQ(own[0], own[1]);
-          ASSERT_EQ(next[0], next[1]);
         }
       }
     }

@@ -8,6 +8,7 @@
 //      symbols use 40 bits, 19 bases. Texts of many letters are sorted by 63 bits of codes instead
 //      (context_code.hpp), and compared by these in the rounds. Of these texts, steps 1 to 4 sort
 //      the suffixes of minimizers alone, and a last sort gives the order of all (minimizers.hpp).
+//      Tokens of 2 or 4 bytes have codes too, by their frequencies (token_text.hpp).
 //   2. Sort large groups that start with a run of one letter (gaps of N) or of a short period by
 //      the length of the run (runs.cu); not where codes are compared. Suffixes that are still
 //      equal are ordered by what follows the run, in step 4.
@@ -51,7 +52,6 @@
 // Kempa, Kociumaka: String Synchronizing Sets (STOC 2019).
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -102,12 +102,11 @@ constexpr std::uint64_t most_text_rounds = 4;
 template <class Index>
 class Construction {
  public:
-  /// \param stride  bytes of a token, if only the suffixes of tokens are sorted; else 1
-  Construction(const DeviceContext& context, const DeviceText& text, int stride = 1)
-      : context_(context), text_(text), stride_(stride), size_(text.symbols.size()) {}
+  Construction(const DeviceContext& context, const DeviceText& text)
+      : context_(context), text_(text), size_(text.symbols.size()) {}
   /// For the suffixes of tokens; positions are numbers of tokens.
   Construction(const DeviceContext& context, std::uint64_t tokens)
-      : context_(context), text_{}, stride_(1), size_(tokens) {}
+      : context_(context), text_{}, size_(tokens) {}
 
   void sort_by_first_symbols() {
     WaitingPhase packing(context_, "pack");
@@ -116,11 +115,6 @@ class Construction {
     const bool is_short = size_ <= longest_with_short_keys;
     const PrefixCode letters = plan_first_sort(text, is_short ? 32 : 40, context_.stream);
     const int number_bits = std::bit_width(text_.separators.size());
-    if (stride_ != 1) {
-      const ContextCode code = plan_context_code(text, letters, context_.stream);
-      require(aim(), "the suffix array of tokens", bytes_of_coded_sort(code, letters));
-      return sort_by_codes(text, letters, code, packing);
-    }
     if (letters.sigma >= least_letters_of_codes && number_bits <= most_number_bits) {
       const ContextCode code = plan_context_code(text, letters, context_.stream);
       if (bytes_of_coded_sort(code, letters) <= aim() && code.share_of_runs <= most_runs_of_codes) {
@@ -171,7 +165,7 @@ class Construction {
       const std::uint64_t held = bytes_held();
       sample_rounds = finish_by_samples(
           packed_.stream, std::move(runs_), std::move(list_), depth_, suffix_array_, budget_, held,
-          coded_, {size_, minimizers_.choice, minimizers_.set.set(), stride_}, context_.stream);
+          coded_, {size_, minimizers_.choice, minimizers_.set.set()}, context_.stream);
       list_ = {};
       runs_ = {};
       report_progress();
@@ -215,19 +209,16 @@ class Construction {
     const cudaStream_t stream = context_.stream;
     packing.stop();
     WaitingPhase choosing(context_, "minimizers");
-    if (stride_ == 1)
-      minimizers_ =
-          choose_minimizers<Index>(text, packed_.stream, coded_, aim(), bytes_held(), stream);
-    const std::uint64_t count =
-        minimizers_.count != 0 ? minimizers_.count : size_ / static_cast<unsigned>(stride_);
+    minimizers_ =
+        choose_minimizers<Index>(text, packed_.stream, coded_, aim(), bytes_held(), stream);
+    const std::uint64_t count = minimizers_.count != 0 ? minimizers_.count : size_;
     DeviceBuffer<std::uint64_t> keys(count, stream);
     suffix_array_ = {count, stream};
     if (minimizers_.count != 0) {
       write_minimizer_keys(text, coded_, minimizers_, coded_key_bits, keys.data(),
                            suffix_array_.data(), stream);
     } else {
-      write_coded_keys(text, coded_, stride_, coded_key_bits, keys.data(), suffix_array_.data(),
-                       stream);
+      write_coded_keys(text, coded_, coded_key_bits, keys.data(), suffix_array_.data(), stream);
     }
     choosing.stop();
     sort(keys, coded_key_bits);
@@ -272,8 +263,7 @@ class Construction {
                                                   const PrefixCode& letters) const {
     const auto sixteenths = static_cast<std::uint64_t>(2 * code.bits_a_letter) + 4 +
                             2 * static_cast<std::uint64_t>(symbol_bits(letters) + 1);
-    const std::uint64_t sorted = size_ / static_cast<unsigned>(stride_);
-    return sorted * 2 * (sizeof(std::uint64_t) + sizeof(Index)) + 2 * size_ +
+    return size_ * 2 * (sizeof(std::uint64_t) + sizeof(Index)) + 2 * size_ +
            size_ / 16 * sixteenths;
   }
 
@@ -304,7 +294,6 @@ class Construction {
 
   const DeviceContext& context_;
   const DeviceText text_;
-  const int stride_;
   const std::uint64_t size_;
   const std::uint64_t budget_ = device_memory_budget(context_);
   PackedText packed_;
@@ -368,11 +357,6 @@ DeviceBuffer<Index> build_tokens_on_device(const Context& context,
                                       std::to_string(8 * sizeof(Index)) + "-bit positions");
   }
   if (bytes.empty()) return {};
-  if (std::getenv("SORTIE_TOKENS_BY_BYTES") != nullptr) {
-    Construction<Index> construction(call, DeviceText{bytes, {}}, token_bytes);
-    construction.sort_by_first_symbols();
-    return construction.resolve_groups();
-  }
   const auto width = static_cast<unsigned>(token_bytes);
   const std::uint64_t count = bytes.size() / width;
   // The ranks of tokens, and the arrays of the sort that finds them.

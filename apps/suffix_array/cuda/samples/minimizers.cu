@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/suffix_array/cuda/samples/minimizers.hpp"
 
-#include <cstdlib>
 #include <utility>
 
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
@@ -94,10 +93,7 @@ Minimizers<Index> choose_minimizers(const TextReader& text, const SymbolStream& 
   const std::uint64_t own_bytes = size + size / 16 * sizeof(Index);
   const std::uint64_t sort_bytes = size * 2 * (sizeof(std::uint64_t) + sizeof(Index));
   if (held + own_bytes + sort_bytes > budget) return found;
-  const char* const switched = std::getenv("SORTIE_CHOICE_BITS");
-  const int bits = switched == nullptr ? choice_bits : std::atoi(switched);
-  if (bits == 0) return found;
-  found.choice = {packed, coded.view(), bits};
+  found.choice = {packed, coded.view(), choice_bits};
   found.set = {size, stream};
   found.distances = {size, stream};
   constexpr unsigned together = MinimizerChoice::together;
@@ -136,7 +132,7 @@ void write_minimizer_keys(const TextReader& text, const CodedTextBuffer& coded,
     keys[number] = code.key(i, bits);
     positions[number] = i;
   };
-  for_each_element(minimizers.set.set(), text.size, write_key, stream);
+  for_each_element_by_words(minimizers.set.set(), text.size, write_key, stream);
 }
 
 // The suffixes of a minimizer are neighbours, a chunk:
@@ -179,8 +175,7 @@ DeviceBuffer<Index> sort_by_minimizers(const TextReader& text, const CodedTextBu
   Chunks<Index> chunks{std::move(sorted), std::move(ends), std::move(codes)};
   firsts.reset();
   if constexpr (sizeof(Index) == sizeof(std::uint32_t)) {
-    if (bits <= most_split_bits && std::getenv("SORTIE_WIDE_SORT") == nullptr)
-      return sort_split_codes(std::move(chunks), bits, stream);
+    if (bits <= most_split_bits) return sort_split_codes(std::move(chunks), bits, stream);
   }
   DeviceBuffer<std::uint64_t> keys(size, stream);
   DeviceBuffer<Index> positions(size, stream);

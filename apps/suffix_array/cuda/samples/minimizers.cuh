@@ -80,32 +80,56 @@ struct MinimizerChoice {
   static constexpr unsigned together = 4;
   /// The distances of the minimizers of suffixes position .. position + together - 1, each as
   /// distance() gives it.
-  /// \return false, and no distances, if one of these is no letter, or a record ends in a window
+  /// \return false, and no distances, if one of these is no letter, or a record ends in a window, or
+  ///         a window is as long as most_window
   __host__ __device__ bool distances(std::uint64_t position,
                                      std::uint32_t (&found)[together]) const {
-    std::uint64_t ends[together];
+    // Bits are counted from the begin of the block of the first suffix, so that 32 bits suffice. No
+    // window goes beyond the next block.
+    static_assert(most_window + together + hashed <= CodedText::block_symbols);
+    const std::uint64_t block = position / CodedText::block_symbols;
+    const std::uint64_t origin = coded.begins[block];
+    const auto next_block = static_cast<std::uint32_t>(coded.begins[block + 1] - origin);
+    const std::uint16_t* const symbols = coded.symbols + position;
+    const auto in_block = static_cast<unsigned>(position % CodedText::block_symbols);
+    const auto begin = [&](unsigned i) {
+      return (symbols[i] & 0xfffU) + (in_block + i < CodedText::block_symbols ? 0U : next_block);
+    };
+    std::uint32_t ends[together];
     for (unsigned k = 0; k < together; ++k) {
-      ends[k] = coded.start(position + k) + static_cast<std::uint64_t>(bits);
+      ends[k] = static_cast<std::uint32_t>(coded.start(position + k) - origin) +
+                static_cast<std::uint32_t>(bits);
       found[k] = ~0U;
     }
     std::uint64_t ahead = 0;
     int left = 0;
-    for (unsigned i = 0; i < static_cast<unsigned>(most_window) + together - 1; ++i) {
-      const std::uint64_t end = coded.begin(position + i + hashed);
-      if (i >= together && end > ends[together - 1]) break;
+    const auto next_word = [&](unsigned i) {
       if (left == 0) {
         ahead = text.bits_from(position + i);
         left = (64 - hashed * text.bits) / text.bits + 1;
       }
-      if (ahead >> (64 - text.bits) == 0) return false;
-      const std::uint32_t own = word(static_cast<std::uint32_t>(ahead >> 32), text.bits, i);
-      for (unsigned k = 0; k < together; ++k) {
-        const bool is_in_window =
-            i == k || (i > k && end <= ends[k] && i - k < static_cast<unsigned>(most_window));
-        if (is_in_window && own < found[k]) found[k] = own;
-      }
+      const auto own = static_cast<std::uint32_t>(ahead >> 32);
       ahead <<= text.bits;
       --left;
+      return own;
+    };
+    for (unsigned i = 0; i < together; ++i) {
+      const std::uint32_t symbols_ahead = next_word(i);
+      if (symbols_ahead >> (32 - text.bits) == 0) return false;
+      const std::uint32_t own = word(symbols_ahead, text.bits, i);
+      const std::uint32_t end = begin(i + hashed);
+      for (unsigned k = 0; k <= i; ++k)
+        if ((k == i || end <= ends[k]) && own < found[k]) found[k] = own;
+    }
+    for (unsigned i = together;; ++i) {
+      const std::uint32_t end = begin(i + hashed);
+      if (end > ends[together - 1]) break;
+      if (i == static_cast<unsigned>(most_window)) return false;
+      const std::uint32_t symbols_ahead = next_word(i);
+      if (symbols_ahead >> (32 - text.bits) == 0) return false;
+      const std::uint32_t own = word(symbols_ahead, text.bits, i);
+      for (unsigned k = 0; k < together; ++k)
+        if (end <= ends[k] && own < found[k]) found[k] = own;
     }
     for (unsigned k = 0; k < together; ++k) found[k] = (found[k] & distance_mask) - k;
     return true;

@@ -2,7 +2,6 @@
 #include "apps/suffix_array/cuda/samples/samples.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
@@ -126,7 +125,7 @@ class Finish {
     DeviceBuffer<Index> positions(count, stream_);
     const auto write_position = [positions = positions.data()] __device__(
                                     Index position, Index number) { positions[number] = position; };
-    for_each_element(minimizers, size, write_position, stream_);
+    for_each_element_by_words(minimizers, size, write_position, stream_);
     distances_ = {count, stream_};
     const auto find_samples = [sampling = sampling_, size, positions = positions.data(),
                                distances = distances_.data()] __device__(Index i) {
@@ -324,15 +323,13 @@ std::uint64_t finish_by_samples(const SymbolStream& text, LongRuns<Index> runs,
                                 DeviceBuffer<Index>& suffix_array, std::uint64_t budget,
                                 std::uint64_t held, CodedTextBuffer& coded,
                                 const SortedPositions<Index>& positions, cudaStream_t stream) {
-  const Sampling sampling =
-      coded.words.size() != 0
-          ? plan_sampling(text, coded.view(), depth, positions.minimizers, positions.stride)
-          : plan_sampling(text, depth);
+  const Sampling sampling = coded.words.size() != 0
+                                ? plan_sampling(text, coded.view(), depth, positions.minimizers)
+                                : plan_sampling(text, depth);
   Finish<Index> finish(sampling, coded, std::move(runs), std::move(list), suffix_array,
                        positions.size, stream);
   const std::uint64_t aim = std::min(budget, positions.size * most_bytes_a_symbol<Index>);
-  if (std::getenv("SORTIE_NO_TEXT_ORDER") == nullptr &&
-      finish.can_gain_by_text_order(positions.minimizer_set) &&
+  if (finish.can_gain_by_text_order(positions.minimizer_set) &&
       held + finish.bytes_of_text_order() <= aim) {
     finish.find_in_text_order(positions.minimizer_set, positions.size);
   }

@@ -13,13 +13,12 @@
 
 namespace sortie::suffix_array::cuda {
 
-/// The suffixes of a text that a construction sorts: all, or those of minimizers or of tokens.
+/// The suffixes of a text that a construction sorts: all, or those of minimizers.
 template <class Index>
 struct SortedPositions {
   std::uint64_t size = 0;              ///< symbols of the text
   MinimizerChoice minimizers{};        ///< no bits: positions are no minimizers
   NumberedSet<Index> minimizer_set{};  ///< no words: the same
-  int stride = 1;                      ///< bytes of a token
 };
 
 /// Sorts all suffixes that the text rounds leave, however many symbols they agree in.

@@ -41,7 +41,6 @@ struct Sampling {
   std::uint64_t coded_bits = 0;  ///< compared, of codes
   /// Of a text whose minimizers alone are sorted: samples are some of these. No bits otherwise.
   MinimizerChoice minimizers{};
-  int stride = 1;  ///< bytes of a token, if only the suffixes of tokens are sorted
 
   /// The symbols in which the members of the group of the suffix at `position` agree, at least 2.
   [[nodiscard]] __host__ __device__ int context(std::uint64_t position) const {
@@ -54,7 +53,6 @@ struct Sampling {
   template <class Index>
   __host__ __device__ void samples(Index position, Index& own, Index& next) const {
     if (minimizers.bits != 0) return minimizer_samples(position, own, next);
-    if (stride != 1) return token_samples(position, own, next);
     const int context = this->context(position);
     const int used = hashed < context ? hashed : context - 1;
     // The number of positions from which the suffix chooses.
@@ -127,38 +125,6 @@ struct Sampling {
     own = word_of_own < least ? position : next;
   }
 
-  /// The same among the begins of tokens. \pre the token at p was compared, and a symbol behind it
-  template <class Index>
-  __host__ __device__ void token_samples(Index position, Index& own, Index& next) const {
-    const int context = this->context(position);
-    const int used = hashed < context ? hashed : context - 1;
-    const int window = (context - used) / stride * stride;
-    own = position;
-    next = position + static_cast<Index>(stride);
-    if (window == 0) return;
-    std::uint32_t first = 0;
-    std::uint32_t inner = ~0U;
-    std::uint32_t last = 0;
-    for (int i = 0; i <= window; i += stride) {
-      const std::uint64_t ahead =
-          text.bits_from(std::uint64_t{position} + static_cast<unsigned>(i));
-      const std::uint32_t choice =
-          (hash_of(static_cast<std::uint32_t>(ahead >> 32), used * text.bits) &
-           ~static_cast<std::uint32_t>(most_window)) |
-          static_cast<std::uint32_t>(i);
-      if (i == 0) {
-        first = choice;
-      } else if (i == window) {
-        last = choice;
-      } else {
-        inner = choice < inner ? choice : inner;
-      }
-    }
-    constexpr auto distance = static_cast<std::uint32_t>(most_window);
-    own = position + ((first < inner ? first : inner) & distance);
-    next = position + ((last < inner ? last : inner) & distance);
-  }
-
   /// The hash of the highest `hashed_bits` bits of `ahead`.
   __host__ __device__ std::uint32_t hash_of(std::uint32_t ahead, int hashed_bits) const {
     const bool repeated = (ahead ^ ahead << text.bits) >> (32 - text.bits) == 0;
@@ -186,10 +152,9 @@ inline Sampling plan_sampling(const SymbolStream& text, std::uint64_t depth) {
 
 /// The same where `bits` bits of codes were compared.
 /// \param minimizers  of the text, if only these are sorted
-/// \param stride      bytes of a token, if only the suffixes of tokens are sorted; else 1
 inline Sampling plan_sampling(const SymbolStream& text, const CodedText& coded, std::uint64_t bits,
-                              const MinimizerChoice& minimizers, int stride = 1) {
-  return {text, 0, Sampling::most_hashed_bits / text.bits, coded, bits, minimizers, stride};
+                              const MinimizerChoice& minimizers) {
+  return {text, 0, Sampling::most_hashed_bits / text.bits, coded, bits, minimizers};
 }
 
 }  // namespace sortie::suffix_array::cuda

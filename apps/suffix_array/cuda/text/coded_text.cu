@@ -44,15 +44,14 @@ CodedTextBuffer code_text(const TextReader& text, std::uint64_t separators,
 }
 
 template <class Key, Position Index>
-void write_coded_keys(const TextReader& text, const CodedTextBuffer& coded, int stride, int bits,
-                      Key* keys, Index* positions, cudaStream_t stream) {
+void write_coded_keys(const TextReader& text, const CodedTextBuffer& coded, int bits, Key* keys,
+                      Index* positions, cudaStream_t stream) {
   const auto write_key = [code = CodeOfSuffix{code_of(text, coded), coded.view()}, bits, keys,
-                          positions, stride = static_cast<Index>(stride)] __device__(Index i) {
-    const Index position = i * stride;
-    keys[i] = static_cast<Key>(code.key(position, bits));
-    positions[i] = position;
+                          positions] __device__(Index i) {
+    keys[i] = static_cast<Key>(code.key(i, bits));
+    positions[i] = i;
   };
-  for_each_item<Index>(text.size / static_cast<unsigned>(stride), write_key, stream);
+  for_each_item<Index>(text.size, write_key, stream);
 }
 
 SORTIE_FOR_KEYS_AND_POSITIONS(write_coded_keys);

@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <bit>
 #include <cstdint>
 
 #include "apps/suffix_array/cuda/text/coded_text.hpp"
@@ -17,6 +18,7 @@ struct TextCode {
   const ContextCode::Entry* entries;
   std::uint32_t alphabet;
   unsigned number_bits;
+  int own_length;  ///< of all codes in context 0, which are the symbols' numbers
 
   /// Symbol at a position: a letter, or the end of a record.
   __host__ __device__ std::uint32_t symbol(std::uint64_t position) const {
@@ -40,15 +42,18 @@ struct TextCode {
  private:
   __host__ __device__ SymbolInStream in_stream(std::uint32_t before, std::uint32_t symbol) const {
     const ContextCode::Entry code = entry(before, symbol);
-    return {ContextCode::bits(code), ContextCode::length(code),
-            ContextCode::length(entry(0, symbol)), symbol == 0};
+    return {ContextCode::bits(code), ContextCode::length(code), own_length, symbol == 0};
   }
 };
 
 /// The codes of a text that is coded.
 inline TextCode code_of(const TextReader& text, const CodedTextBuffer& coded) {
-  return {text, coded.letters.data(), coded.entries.data(), coded.alphabet,
-          static_cast<unsigned>(coded.number_bits)};
+  return {text,
+          coded.letters.data(),
+          coded.entries.data(),
+          coded.alphabet,
+          static_cast<unsigned>(coded.number_bits),
+          static_cast<int>(std::bit_width(coded.alphabet - 1))};
 }
 
 /// The first 64 bits of the code of a suffix.
@@ -59,12 +64,10 @@ struct CodeOfSuffix {
   __host__ __device__ std::uint64_t operator()(std::uint64_t i) const {
     if (coded.context_free) return coded.bits_from(coded.begin(i));
     const std::uint32_t symbol = code.symbol(i);
-    const ContextCode::Entry own = code.entry(0, symbol);
-    const int length = ContextCode::length(own);
     const std::uint64_t next = coded.begin(i + 1);
     const std::uint64_t rest =
         coded.bits_from(symbol == 0 ? next - static_cast<std::uint64_t>(code.number_bits) : next);
-    return static_cast<std::uint64_t>(ContextCode::bits(own)) << (64 - length) | rest >> length;
+    return std::uint64_t{symbol} << (64 - code.own_length) | rest >> code.own_length;
   }
   /// The first `bits` - 1 bits above a bit that is 0.
   __host__ __device__ std::uint64_t key(std::uint64_t i, int bits) const {

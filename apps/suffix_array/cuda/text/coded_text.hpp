@@ -122,10 +122,9 @@ inline constexpr int most_number_bits = 32;
 
 /// Writes for each suffix, in text order, the first `bits` - 1 bits of its code above a bit that is
 /// 0, and its position.
-/// \param stride  of so many suffixes the first, as if there were no others
 /// \param bits  at least ContextCode::longest + text.number_bits + 1, so that separators are alone
 template <class Key, Position Index>
-void write_coded_keys(const TextReader& text, const CodedTextBuffer& coded, int stride, int bits,
-                      Key* keys, Index* positions, cudaStream_t stream);
+void write_coded_keys(const TextReader& text, const CodedTextBuffer& coded, int bits, Key* keys,
+                      Index* positions, cudaStream_t stream);
 
 }  // namespace sortie::suffix_array::cuda
