@@ -319,10 +319,10 @@ TEST_F(HostInduced, SortsByMinimizers) {
 }
 
 TEST_F(HostInduced, SortsLargeTextsByMinimizers) {
-  std::string zeros = large_text(26) + std::string(70000, '\0');
+  std::string zeros = large_text(190) + std::string(20000, '\0');
   for (std::size_t i = 0; i < zeros.size(); i += 1234) zeros[i] = '\0';
-  for (const std::string& letters : {large_text(2), large_text(26), large_text(190), zeros,
-                                     test::repeated(zeros, 2), test::repeated("AB", 100000)}) {
+  for (const std::string& letters :
+       {large_text(26), zeros, test::repeated(zeros, 2), test::repeated("AB", 30000)}) {
     const test::NamedText text = test::single("", letters);
     std::vector<std::uint32_t> suffixes(letters.size());
     host::sort_by_minimizers(context(), text.view().symbols, suffixes);
@@ -418,9 +418,8 @@ TEST_F(HostInduced, StaysWithinTheMemoryThatIsStated) {
     const auto suffixes = host::build_induced<std::uint32_t>(context(), text.view());
     const auto taken = static_cast<double>(peak_host_memory() - before);
     const double rounding = 16.0 * (1 << 20);  // large pages
-    EXPECT_LE(taken,
-              (text.separators.empty() ? 13.0 : 14.0) * static_cast<double>(text.symbols.size()) +
-                  rounding)
+    const double stated = !text.separators.empty() ? 14 : worker_threads() < 8 ? 13 : 18;
+    EXPECT_LE(taken, stated * static_cast<double>(text.symbols.size()) + rounding)
         << text.name << ": " << taken / static_cast<double>(text.symbols.size())
         << " bytes a symbol";
     EXPECT_NO_THROW(check<std::uint32_t>(context(), text.view(), suffixes));
