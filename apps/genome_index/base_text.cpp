@@ -20,7 +20,7 @@ enum ByteKind : std::uint8_t { gap = 4, blank, foreign, crashing };
 constexpr std::array<std::uint8_t, 256> byte_kinds = [] {
   std::array<std::uint8_t, 256> kinds{};
   kinds.fill(foreign);
-  std::fill(kinds.begin(), kinds.begin() + ' ' + 1, blank);
+  std::fill_n(kinds.begin(), std::size_t{' '} + 1, blank);
   for (const std::size_t lower : {0, 32}) {
     for (const char letter : std::string_view("BDHKMNRSVWXY"))
       kinds[static_cast<std::size_t>(letter) + lower] = gap;

@@ -69,8 +69,8 @@ double iterate(const ClusterOptions& options, Matrix& matrix) {
     }
     std::ranges::sort(row, std::less<>(), &Item::column);
     // A product that was 0 lists its column again.
-    const auto [end, last] = std::ranges::unique(row, std::equal_to<>(), &Item::column);
-    row.erase(end, last);
+    const auto is_same = [](const Item& a, const Item& b) { return a.column == b.column; };
+    row.erase(std::unique(row.begin(), row.end(), is_same), row.end());
     for (Item& item : row) item.value = static_cast<float>(std::exchange(sums[item.column], 0.0));
     std::erase_if(row, [](const Item& item) { return item.value == 0; });
     row = pruned(row, options.pruning);

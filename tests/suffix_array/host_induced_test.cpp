@@ -186,6 +186,10 @@ TEST_F(HostInduced, NamesHaveTheOrderOfTheSuffixes) {
   };
   for_each_string<std::uint8_t>(check_string);
   for_each_string<std::uint32_t>(check_string);
+  // Substrings of seven to nine symbols whose last ones are about the greatest that a key has.
+  auto symbols = random_symbols<std::uint8_t>(3000, 5, 6, 1);
+  for (std::uint8_t& symbol : symbols) symbol = static_cast<std::uint8_t>(symbol + 245);
+  check_string(string_of(symbols, 256, false));
 }
 
 /// Small blocks, so that suffixes are induced in the same block, in others, and in buckets that reach from
@@ -230,19 +234,25 @@ TEST_F(HostInduced, InducesByBlocks) {
   }
 }
 
+/// Of up to 9 symbols and of 21: in a key of bytes, and longer. The eighth symbol is the least one of the
+/// text, which the greatest symbols of a key stand for if it is large.
 TEST_F(HostInduced, GivesEqualSubstringsOneName) {
-  // Of 4, 9 and 20 symbols: in a key of bytes, and longer.
-  for (const std::size_t length : {4, 9, 20}) {
-    std::string unit(length, 'y');
-    unit.front() = 'a';
-    const std::string text = "z" + test::repeated(unit, 5) + "az";
-    const std::vector<std::uint8_t> symbols(text.begin(), text.end());
-    const SymbolString<std::uint8_t> string{symbols};
-    const std::vector<LmsSuffix> lms = lms_of(string);
-    ASSERT_EQ(lms.size(), 6U);
-    std::vector<std::uint32_t> names(lms.size());
-    EXPECT_EQ(host::name_substrings<std::uint8_t>(context(), string, lms, names, scratch_), 2U);
-    EXPECT_EQ(std::count(names.begin(), names.end(), names[0]), 5);
+  for (const std::size_t length : {4, 6, 7, 8, 9, 20}) {
+    for (const unsigned least : {0U, 97U, 246U, 247U, 248U, 253U}) {
+      std::vector<std::uint8_t> symbols{255};
+      for (int i = 0; i < 5; ++i) {
+        symbols.push_back(static_cast<std::uint8_t>(least));
+        symbols.insert(symbols.end(), length - 1, 254);
+      }
+      for (const unsigned symbol : {least, 255U})
+        symbols.push_back(static_cast<std::uint8_t>(symbol));
+      const SymbolString<std::uint8_t> string{symbols};
+      const std::vector<LmsSuffix> lms = lms_of(string);
+      ASSERT_EQ(lms.size(), 6U);
+      std::vector<std::uint32_t> names(lms.size());
+      EXPECT_EQ(host::name_substrings<std::uint8_t>(context(), string, lms, names, scratch_), 2U);
+      EXPECT_EQ(std::count(names.begin(), names.end(), names[0]), 5) << length << ", " << least;
+    }
   }
 }
 
@@ -319,10 +329,10 @@ TEST_F(HostInduced, SortsByMinimizers) {
 }
 
 TEST_F(HostInduced, SortsLargeTextsByMinimizers) {
-  std::string zeros = large_text(26) + std::string(70000, '\0');
+  std::string zeros = large_text(190) + std::string(20000, '\0');
   for (std::size_t i = 0; i < zeros.size(); i += 1234) zeros[i] = '\0';
-  for (const std::string& letters : {large_text(2), large_text(26), large_text(190), zeros,
-                                     test::repeated(zeros, 2), test::repeated("AB", 100000)}) {
+  for (const std::string& letters :
+       {large_text(26), zeros, test::repeated(zeros, 2), test::repeated("AB", 30000)}) {
     const test::NamedText text = test::single("", letters);
     std::vector<std::uint32_t> suffixes(letters.size());
     host::sort_by_minimizers(context(), text.view().symbols, suffixes);
@@ -418,9 +428,8 @@ TEST_F(HostInduced, StaysWithinTheMemoryThatIsStated) {
     const auto suffixes = host::build_induced<std::uint32_t>(context(), text.view());
     const auto taken = static_cast<double>(peak_host_memory() - before);
     const double rounding = 16.0 * (1 << 20);  // large pages
-    EXPECT_LE(taken,
-              (text.separators.empty() ? 13.0 : 14.0) * static_cast<double>(text.symbols.size()) +
-                  rounding)
+    const double stated = !text.separators.empty() ? 14 : worker_threads() < 8 ? 13 : 18;
+    EXPECT_LE(taken, stated * static_cast<double>(text.symbols.size()) + rounding)
         << text.name << ": " << taken / static_cast<double>(text.symbols.size())
         << " bytes a symbol";
     EXPECT_NO_THROW(check<std::uint32_t>(context(), text.view(), suffixes));
