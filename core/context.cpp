@@ -93,8 +93,6 @@ bool may_have_cuda_device() {
 
 void start_device(int /*device*/, int /*threads*/) {}
 
-void map_device_memory(int /*device*/, std::uint64_t /*bytes*/) noexcept {}
-
 void end_device(int /*device*/) noexcept {}
 
 DeviceIdentity device_identity(int /*device*/) {

@@ -17,10 +17,6 @@ namespace sortie {
 /// \throws Error (device)
 void start_device(int device, int threads);
 
-/// Has the driver map `bytes` of device memory, at most half of what is free, to the memory pool, so
-/// that later allocations do not wait for it. Less, or nothing, if that fails. \pre the device exists
-void map_device_memory(int device, std::uint64_t bytes) noexcept;
-
 /// Frees everything that this process has on the device. Only for the end of a program: pointers,
 /// streams and events of the device must not be used any more, by anyone in the process.
 void end_device(int device) noexcept;

@@ -18,7 +18,6 @@
 #include "apps/genome_index/bwa_letters.hpp"
 #include "apps/genome_index/formats.hpp"
 #include "core/background_task.hpp"
-#include "core/device_lifetime.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "primitives/host/parallel.hpp"
@@ -442,16 +441,6 @@ void write_bwa_indexes(const Context& context, const IndexRequest& request, Inde
   const PhaseTimer timer(context, "bwa");
   PhaseTimer preparing(context, "letters");
   const BwaLetters& letters = *request.bwa_letters;
-  // What a GPU takes for the rows, but for large genomes only: mapping it takes the driver longer than
-  // sorting a range.
-  BackgroundTask mapping([&] {
-    constexpr std::uint64_t least_mapped = std::uint64_t{1} << 32;
-    constexpr std::uint64_t bytes_a_row = 7;
-    std::uint64_t bytes = 2 * letters.size() * bytes_a_row;
-    if (context.memory_budget != 0) bytes = std::min(bytes, context.memory_budget / 8 * 7);
-    if (bytes >= least_mapped && streams_from_device(context))
-      map_device_memory(context.device, bytes);
-  });
   outputs.add(".amb").write_text(letters.amb());
   outputs.add(".ann").write_text(letters.ann());
   // A GPU makes the reverse strand itself, and passes on the letters of its rows.
@@ -468,9 +457,6 @@ void write_bwa_indexes(const Context& context, const IndexRequest& request, Inde
   BackgroundTask writing_bytes([&] {
     if (bytes != nullptr) write_letters(text, *bytes);
   });
-  PhaseTimer growing(context, "device memory");
-  mapping.wait();
-  growing.stop();
   PhaseTimer sorting(context, "suffixes");
   write_rows(less_memory(context, text.symbols().size()), text, writers);
   sorting.stop();

@@ -3,9 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
 #include <cstring>
-#include <exception>
 #include <filesystem>
 #include <limits>
 #include <system_error>
@@ -31,16 +29,6 @@ void start_device(int device, int threads) {
   constexpr std::size_t many_bytes = std::numeric_limits<std::size_t>::max() / 2;
   const TransferBlocks blocks(transfer_threads(many_bytes, threads, BesideTransfer::waits));
   check_cuda(cudaStreamSynchronize(nullptr));
-}
-
-void map_device_memory(int device, std::uint64_t bytes) noexcept {
-  try {
-    const CurrentDevice current(device);
-    const DeviceBuffer<char> memory(std::min(bytes, device_memory_free() / 2), nullptr);
-    check_cuda(cudaStreamSynchronize(nullptr));
-  } catch (const std::exception&) {
-    // The allocations themselves say what fails.
-  }
 }
 
 DeviceIdentity device_identity(int device) {
