@@ -408,7 +408,8 @@ void write_rows(const Context& context, const BothStrands& text,
 }  // namespace
 
 void plan_bwa_indexes(const Context& context, const IndexRequest& request, GenomeIndexPlan& plan) {
-  const BwaLetters letters(request.genome);
+  request.bwa_letters = std::make_shared<const BwaLetters>(request.genome);
+  const BwaLetters& letters = *request.bwa_letters;
   const std::uint64_t n = 2 * letters.size();
   const auto add = [&](std::string_view suffix, std::uint64_t bytes) {
     plan.files.push_back({request.options.prefix + std::string(suffix), bytes});
@@ -439,7 +440,7 @@ void plan_bwa_indexes(const Context& context, const IndexRequest& request, Genom
 void write_bwa_indexes(const Context& context, const IndexRequest& request, IndexOutputs& outputs) {
   const PhaseTimer timer(context, "bwa");
   PhaseTimer preparing(context, "letters");
-  const BwaLetters letters(request.genome);
+  const BwaLetters& letters = *request.bwa_letters;
   outputs.add(".amb").write_text(letters.amb());
   outputs.add(".ann").write_text(letters.ann());
   // A GPU makes the reverse strand itself, and passes on the letters of its rows.

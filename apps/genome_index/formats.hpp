@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <string_view>
 
@@ -15,12 +16,16 @@
 /// genome_index.cpp.
 namespace sortie::genomes {
 
+class BwaLetters;
+
 /// What is wanted of a family.
 struct IndexRequest {
   const GenomeText& genome;
   const GenomeIndexOptions& options;
   std::string_view fasta;  ///< the path of the FASTA as the user gave it
   bool is_last = false;    ///< no other family reads the genome later
+  /// Of plan_bwa_indexes(), for write_bwa_indexes().
+  mutable std::shared_ptr<const BwaLetters> bwa_letters;
 
   [[nodiscard]] bool wants(std::string_view format) const {
     return std::ranges::find(options.formats, format) != options.formats.end();

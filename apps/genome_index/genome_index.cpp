@@ -63,7 +63,7 @@ GenomeIndexPlan run(const Context& given, const std::string& fasta,
   const GenomeText genome(on_host(given), fasta);
   if (options.await_device) options.await_device();
   const Context context = less_memory(given, genome.bytes());
-  IndexRequest request{genome, options, fasta};
+  IndexRequest request{genome, options, fasta, false, {}};
   GenomeIndexPlan plan;
   plan.records = genome.records().size();
   const auto is_wanted = [&](const IndexFamily& family) {
