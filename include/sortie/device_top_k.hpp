@@ -93,11 +93,13 @@ struct DeviceTopKSegments {
 /// order, where segments of up to 65536 items are read once, by one thread, warp or block, and
 /// longer ones by all blocks; at most O(n_i b) for keys of b bits in the worst order. Short
 /// segments are sorted in shared memory instead, for sorted results where that takes less time: up
-/// to a mean length of 2 for k = 1, 64 for k < 32, 128 for k < 256, else 512. Segments are sorted
-/// whole for k > 2048.
+/// to a mean length of 16 for k = 1, 64 for k < 32, 256 for k = 32, beyond 8 k, at least 512 and at
+/// most 5120 (512 if a block has less than 128 KiB of shared memory). Segments are sorted whole for
+/// k > 2048.
 ///
 /// Temporary storage: 8 bytes for each 1025 items; if the mean length is at most 32, or segments
-/// are sorted in shared memory, 8 bytes for each segment or 9 items, whichever are fewer; with
+/// are sorted in shared memory, 8 bytes for each segment or 9 items, whichever are fewer (for
+/// k > 32, 8 more for each segment or 260 items); with
 /// segments of more than 65536 items, 1.1 k (key bytes + 8) bytes for each 16384 items. With sorted
 /// results and k > 32 also a copy of the outputs, 16 bytes per segment and the storage of a
 /// segmented sort of the outputs. For k > 2048, instead of all of this a copy of keys and values
