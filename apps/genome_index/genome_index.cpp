@@ -26,6 +26,28 @@ constexpr std::array families = {
     IndexFamily{star_names, plan_star_index, write_star_index},
 };
 
+void require_annotation(const GenomeIndexOptions& options) {
+  const StarAnnotationOptions& annotation = options.star_annotation;
+  if (annotation.gtf.empty()) return;
+  const auto fail = [](const std::string& found, const std::string& expected) {
+    throw Error(ErrorKind::usage, fmt::format("index: found {}, expected {}", found, expected));
+  };
+  if (std::ranges::find(options.formats, "star") == options.formats.end())
+    fail("a GTF without format star", "star, the format that has junctions");
+  if (annotation.gtf == "-") fail("standard input as GTF", "a file, which is read twice");
+  // STAR compares at most 10,000 letters of a junction.
+  if (annotation.overhang < 1 || annotation.overhang > 4999)
+    fail(fmt::format("an overhang of {}", annotation.overhang), "1 to 4999");
+  const auto require_word = [&](const std::string& word, std::string_view what) {
+    if (word.empty() || word.find_first_of(" \t\n\v\f\r;=\"") != std::string::npos)
+      fail(fmt::format("{} {}", what, quoted(word)), "a word");
+  };
+  require_word(annotation.exon_feature, "the feature");
+  require_word(annotation.transcript_tag, "the attribute");
+  require_word(annotation.gene_tag, "the attribute");
+  if (!annotation.record_prefix.empty()) require_word(annotation.record_prefix, "the prefix");
+}
+
 void require_options(const GenomeIndexOptions& options) {
   const std::vector<std::string_view> known = format_names();
   const auto fail = [](const std::string& found, const std::string& expected) {
@@ -40,6 +62,7 @@ void require_options(const GenomeIndexOptions& options) {
   }
   if (options.prefix.empty() || options.prefix.back() == '/')
     fail(fmt::format("prefix {}", quoted(options.prefix)), "the begin of the names of files");
+  require_annotation(options);
 }
 
 /// Progress of several families, each of which has phases of the same names.

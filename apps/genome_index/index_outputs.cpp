@@ -82,7 +82,8 @@ void IndexFile::compare(std::uint64_t offset, std::span<const char> bytes) {
   }
 }
 
-void IndexFile::write_parameters(std::string_view text, std::string_view ignored) {
+void IndexFile::write_parameters(std::string_view text,
+                                 std::initializer_list<std::string_view> ignored) {
   if (written_) return write_text(text);
   size_ = text.size();
   if (!existing_) return;
@@ -94,7 +95,9 @@ void IndexFile::write_parameters(std::string_view text, std::string_view ignored
     while (!all.empty()) {
       const std::string_view line = all.substr(0, all.find('\n'));
       all.remove_prefix(std::min(line.size() + 1, all.size()));
-      if (!line.starts_with('#') && !line.starts_with(ignored)) lines.push_back(line);
+      const auto begins_line = [&](std::string_view key) { return line.starts_with(key); };
+      if (!line.starts_with('#') && std::ranges::none_of(ignored, begins_line))
+        lines.push_back(line);
     }
     lines.emplace_back("no line");
     return lines;

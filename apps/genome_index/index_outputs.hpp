@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -39,8 +40,8 @@ class IndexFile {
     write_numbers(std::span<const Number>(&number, 1));
   }
   /// Writes the whole file: lines that begin with a key. In checks, lines are compared that begin
-  /// neither with '#' nor with `ignored`.
-  void write_parameters(std::string_view text, std::string_view ignored);
+  /// neither with '#' nor with an ignored key.
+  void write_parameters(std::string_view text, std::initializer_list<std::string_view> ignored);
   /// Reserves the next bytes for write_at(). \return their offset
   [[nodiscard]] std::uint64_t reserve(std::uint64_t bytes);
   /// Writes reserved bytes. Several threads may call it, also while one appends. \throws Error
