@@ -91,10 +91,10 @@ void GtfExons::read_line(std::string_view line, std::uint64_t number) {
   const std::optional<std::uint64_t> begin = number_of(begin_word);
   const std::optional<std::uint64_t> end = number_of(end_word);
   if (!begin || !end || *begin == 0 || *begin > *end)
-    throw input_error(options_.gtf, number,
-                      fmt::format("begin {} and end {} of an exon", quoted(begin_word),
-                                  quoted(end_word)),
-                      "two numbers from 1, the first not above the second");
+    throw input_error(
+        options_.gtf, number,
+        fmt::format("begin {} and end {} of an exon", quoted(begin_word), quoted(end_word)),
+        "two numbers from 1, the first not above the second");
   take_word(line, column_ends);  // the score
   const std::size_t strand_at = std::min(line.find_first_not_of(column_ends), line.size());
   line.remove_prefix(strand_at);

@@ -53,9 +53,8 @@ using TranscriptExons = std::span<const GtfExon>;
 std::vector<TranscriptExons> transcripts_of(std::span<const GtfExon> exons) {
   std::vector<TranscriptExons> transcripts;
   while (!exons.empty()) {
-    const auto end = std::ranges::find_if(exons, [&](const GtfExon& exon) {
-      return exon.transcript != exons.front().transcript;
-    });
+    const auto end = std::ranges::find_if(
+        exons, [&](const GtfExon& exon) { return exon.transcript != exons.front().transcript; });
     const auto count = static_cast<std::size_t>(end - exons.begin());
     transcripts.push_back(exons.first(count));
     exons = exons.subspan(count);
@@ -75,8 +74,8 @@ void add_transcripts(const GtfExons& gtf, std::vector<TranscriptExons> transcrip
   std::uint64_t last_before = transcripts.front().back().last;
   for (const TranscriptExons& of_transcript : transcripts) {
     std::vector<GtfExon> exons(of_transcript.begin(), of_transcript.end());
-    std::ranges::stable_sort(
-        exons, {}, [](const GtfExon& exon) { return std::pair(exon.begin, exon.last); });
+    std::ranges::stable_sort(exons, {},
+                             [](const GtfExon& exon) { return std::pair(exon.begin, exon.last); });
     const std::uint64_t begin = of_transcript.front().begin;
     const std::uint64_t last = of_transcript.back().last;
     const GtfTranscript& transcript = gtf.transcripts()[exons.front().transcript];

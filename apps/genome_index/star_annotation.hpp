@@ -20,11 +20,11 @@ struct Intron {
 /// What STAR derives from exons alone: four tables of exons, transcripts and genes, which it reads
 /// when it maps (`--quantMode`), and the introns. See docs/genomes.md for the columns.
 struct StarAnnotation {
-  std::string exon_genes;   ///< `exonGeTrInfo.tab`
-  std::string genes;        ///< `geneInfo.tab`
-  std::string transcripts;  ///< `transcriptInfo.tab`
-  std::string exons;        ///< `exonInfo.tab`
-  std::string junctions;    ///< `sjdbList.fromGTF.out.tab`
+  std::string exon_genes;       ///< `exonGeTrInfo.tab`
+  std::string genes;            ///< `geneInfo.tab`
+  std::string transcripts;      ///< `transcriptInfo.tab`
+  std::string exons;            ///< `exonInfo.tab`
+  std::string junctions;        ///< `sjdbList.fromGTF.out.tab`
   std::vector<Intron> introns;  ///< ascending; the same one on each of its strands
   /// Transcripts with exons in several records, which STAR joins by a junction.
   std::uint64_t divided_transcripts = 0;

@@ -165,8 +165,8 @@ class StarGenome {
 
 /// Sizes of an index.
 struct StarSizes {
-  int bits = 0;                 ///< of a position
-  std::uint64_t genome = 0;     ///< bytes of file `Genome`
+  int bits = 0;              ///< of a position
+  std::uint64_t genome = 0;  ///< bytes of file `Genome`
   std::uint64_t genome_rows = 0;
   std::uint64_t inserted_rows = 0;  ///< of junctions
   std::uint64_t symbols = 0;        ///< of InvertedText
@@ -338,10 +338,9 @@ void plan_star_index(const Context& context, const IndexRequest& request, Genome
   add("/chrNameLength.txt", tables.names_lengths.size());
   add("/genomeParameters.txt", parameters(request, sizes).size());
   if (junctions)
-    for_each_table(*genome.annotation(), *junctions,
-                   [&](std::string_view name, const std::string& content) {
-                     add(name, content.size());
-                   });
+    for_each_table(
+        *genome.annotation(), *junctions,
+        [&](std::string_view name, const std::string& content) { add(name, content.size()); });
   add("/Genome", sizes.genome);
   add("/SA", sizes.sa_bytes());
   add("/SAindex", StarPrefixIndex::bytes(depth, sizes.bits + 3));

@@ -157,21 +157,20 @@ void StarJunctions::choose(std::vector<Junction> found) {
 void StarJunctions::write_text(const std::uint8_t* codes) {
   const std::uint64_t length = 2 * std::uint64_t{overhang_} + 1;
   text_.resize(junctions_.size() * length);
-  for_each_range(junctions_.size(), std::uint64_t{1} << 10,
-                 [&](std::uint64_t first, std::uint64_t end) {
-                   PaddedLetters padded(*letters_, codes);
-                   for (std::uint64_t i = first; i < end; ++i) {
-                     const Junction& junction = junctions_[i];
-                     const auto donor =
-                         static_cast<std::int64_t>(junction.begin + junction.shift()) - overhang_;
-                     const auto acceptor =
-                         static_cast<std::int64_t>(junction.last + junction.shift()) + 1;
-                     std::uint8_t* to = text_.data() + i * length;
-                     for (std::uint32_t j = 0; j < overhang_; ++j) *to++ = padded.at(donor + j);
-                     for (std::uint32_t j = 0; j < overhang_; ++j) *to++ = padded.at(acceptor + j);
-                     *to = StarLetters::padding;
-                   }
-                 });
+  for_each_range(
+      junctions_.size(), std::uint64_t{1} << 10, [&](std::uint64_t first, std::uint64_t end) {
+        PaddedLetters padded(*letters_, codes);
+        for (std::uint64_t i = first; i < end; ++i) {
+          const Junction& junction = junctions_[i];
+          const auto donor =
+              static_cast<std::int64_t>(junction.begin + junction.shift()) - overhang_;
+          const auto acceptor = static_cast<std::int64_t>(junction.last + junction.shift()) + 1;
+          std::uint8_t* to = text_.data() + i * length;
+          for (std::uint32_t j = 0; j < overhang_; ++j) *to++ = padded.at(donor + j);
+          for (std::uint32_t j = 0; j < overhang_; ++j) *to++ = padded.at(acceptor + j);
+          *to = StarLetters::padding;
+        }
+      });
 }
 
 std::vector<StarLetters::Record> StarJunctions::records() const {

@@ -168,7 +168,8 @@ void StarPrefixIndex::add_inserted_row(Level& level, const SuffixPrefix& suffix,
     if (level.group_is_present) {
       const bool is_behind_genome = suffix.genome_rows == genome_rows_;
       level.presents.push_back(
-          {prefix, is_behind_genome ? (level.group_inserted - 2) & (cut() - 1) : suffix.row, false});
+          {prefix, is_behind_genome ? (level.group_inserted - 2) & (cut() - 1) : suffix.row,
+           false});
       level.consumed = level.group_inserted + 1;
       level.is_blocked = suffix.is_repeated && blocks(suffix);
     }
@@ -200,8 +201,7 @@ void StarPrefixIndex::add_cut_row(Level& level, const SuffixPrefix& suffix) cons
 void StarPrefixIndex::write_entries(std::uint32_t number, std::uint64_t begin, std::uint64_t end) {
   Level& level = levels_[number - 1];
   const std::uint64_t size = std::uint64_t{1} << 2 * number;
-  const std::uint64_t rows =
-      genome_rows_ + (level.consumed == inserted_rows_ ? inserted_rows_ : 0);
+  const std::uint64_t rows = genome_rows_ + (level.consumed == inserted_rows_ ? inserted_rows_ : 0);
   const auto for_each_entry = [&](std::uint64_t first, std::uint64_t last, const auto& visit) {
     auto next = std::ranges::lower_bound(level.presents, first, {}, &Present::prefix);
     while (first < last) {

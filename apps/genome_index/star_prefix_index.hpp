@@ -95,12 +95,12 @@ class StarPrefixIndex {
     std::uint64_t group_inserted = 0;  ///< rows of junctions before the group
     bool group_is_present = false;     ///< the last of `presents`
     bool group_is_of_genome = false;
-    bool is_blocked = false;           ///< by a junction over which STAR does not step
-    bool is_first_cut = false;         ///< a junction is cut before the first prefix
-    bool has_inserted = false;         ///< a row of a junction was added
-    bool has_only_a = false;           ///< the genome has the prefix of A alone
+    bool is_blocked = false;             ///< by a junction over which STAR does not step
+    bool is_first_cut = false;           ///< a junction is cut before the first prefix
+    bool has_inserted = false;           ///< a row of a junction was added
+    bool has_only_a = false;             ///< the genome has the prefix of A alone
     std::uint64_t row_of_only_a = none;  ///< if a junction of fewer letters gives one
-    std::uint64_t consumed = 0;        ///< rows of junctions over which STAR has stepped
+    std::uint64_t consumed = 0;          ///< rows of junctions over which STAR has stepped
   };
 
   /// Prefixes in order, in several arrays.

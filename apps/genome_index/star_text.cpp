@@ -42,7 +42,8 @@ InvertedText::InvertedText(const HostContext& context, const StarTextParts& part
   }
   for_each_range(
       letters_of(parts), std::uint64_t{1} << 20, [&](std::uint64_t begin, std::uint64_t end) {
-        auto record = std::ranges::upper_bound(records, begin, {}, &StarLetters::Record::number) - 1;
+        auto record =
+            std::ranges::upper_bound(records, begin, {}, &StarLetters::Record::number) - 1;
         while (begin < end) {
           const auto i = static_cast<std::size_t>(record - records.begin());
           const std::uint64_t last = std::min(end, record->number + record->length);
@@ -75,9 +76,8 @@ void InvertedText::copy_letters(const std::uint8_t* codes, std::uint64_t begin, 
 
 std::size_t InvertedText::segment_after(std::size_t i, std::uint64_t position) const {
   const std::size_t next = position / granule + 1;
-  const auto end = next < first_segments_.size()
-                       ? segments_.begin() + first_segments_[next] + 1
-                       : segments_.end();
+  const auto end = next < first_segments_.size() ? segments_.begin() + first_segments_[next] + 1
+                                                 : segments_.end();
   const auto after = std::upper_bound(
       segments_.begin() + static_cast<std::ptrdiff_t>(i), end, position,
       [](std::uint64_t value, const Segment& segment) { return value < segment.begin; });

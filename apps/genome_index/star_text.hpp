@@ -40,12 +40,15 @@ class InvertedText {
   InvertedText(const HostContext& context, const StarTextParts& parts, int bits);
 
   [[nodiscard]] std::uint64_t size() const { return size_; }
-  [[nodiscard]] suffix_array::TextView view() const { return {{symbols_.get(), size_}, separators_}; }
+  [[nodiscard]] suffix_array::TextView view() const {
+    return {{symbols_.get(), size_}, separators_};
+  }
 
   /// STAR's number for the suffix at a position.
   [[nodiscard]] std::uint64_t entry(std::uint64_t position) const {
     std::size_t i = first_segments_[position / granule];
-    if (i + 1 < segments_.size() && segments_[i + 1].begin <= position) i = segment_after(i, position);
+    if (i + 1 < segments_.size() && segments_[i + 1].begin <= position)
+      i = segment_after(i, position);
     return position + segments_[i].shift;
   }
 
@@ -93,10 +96,12 @@ inline SuffixPrefix InvertedText::prefix(std::uint64_t position, std::uint32_t d
   const auto [low, of_low] = eight_letters(position + 8);
   const std::uint32_t valid = std::min(of_high < 8 ? of_high : 8 + of_low, depth);
   const std::uint64_t after = 0xffffffff >> (valid == 16 ? 31 : 2 * valid) >> (valid == 16);
-  return {.letters = static_cast<std::uint32_t>((high << 16 | low) & ~after), .valid = static_cast<std::uint8_t>(valid)};
+  return {.letters = static_cast<std::uint32_t>((high << 16 | low) & ~after),
+          .valid = static_cast<std::uint8_t>(valid)};
 }
 
-inline std::pair<std::uint64_t, std::uint32_t> InvertedText::eight_letters(std::uint64_t position) const {
+inline std::pair<std::uint64_t, std::uint32_t> InvertedText::eight_letters(
+    std::uint64_t position) const {
   std::uint64_t eight = 0;
   std::memcpy(&eight, symbols_.get() + position, sizeof eight);
   eight = 0x0505050505050505 - eight;  // letters 0 to 3, N 4, separators 5
