@@ -8,6 +8,7 @@
 #include <new>
 
 #include "apps/genome_index/formats.hpp"
+#include "core/files/byte_source.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "sortie/error.hpp"
@@ -34,7 +35,7 @@ void require_annotation(const GenomeIndexOptions& options) {
   };
   if (std::ranges::find(options.formats, "star") == options.formats.end())
     fail("a GTF without format star", "star, the format that has junctions");
-  if (annotation.gtf == "-") fail("standard input as GTF", "a file, which is read twice");
+  if (annotation.gtf == "-") fail("standard input as GTF", "a file or a pipe with a name");
   // STAR compares at most 10,000 letters of a junction.
   if (annotation.overhang < 1 || annotation.overhang > 4999)
     fail(fmt::format("an overhang of {}", annotation.overhang), "1 to 4999");
@@ -77,14 +78,22 @@ Context named(const Context& context, const IndexFamily& family) {
   return with_name;
 }
 
+ByteBuffer read_gtf(const Context& context, const GenomeIndexOptions& options) {
+  const std::string& path = options.star_annotation.gtf;
+  if (path.empty()) return {};
+  const HostContext host = on_host(context);
+  return read_all(path, HostMemoryBudget(host).left(), threads_of(host));
+}
+
 /// Plans, and then writes or compares if there are outputs.
 GenomeIndexPlan run(const Context& given, const std::string& fasta,
                     const GenomeIndexOptions& options, IndexOutputs* outputs) {
   require_options(options);
   start_host_runtime(given.threads);
   const GenomeText genome(on_host(given), fasta);
-  const Context context = less_memory(given, genome.bytes());
-  IndexRequest request{genome, options, fasta};
+  const ByteBuffer gtf = read_gtf(less_memory(given, genome.bytes()), options);
+  const Context context = less_memory(given, genome.bytes() + gtf.size);
+  IndexRequest request{genome, options, fasta, {gtf.data.get(), gtf.size}};
   GenomeIndexPlan plan;
   plan.records = genome.records().size();
   const auto is_wanted = [&](const IndexFamily& family) {
@@ -96,7 +105,7 @@ GenomeIndexPlan run(const Context& given, const std::string& fasta,
   try {
     for (const IndexFamily& family : families)
       if (is_wanted(family)) family.plan(context, request, plan);
-    plan.memory += genome.bytes();
+    plan.memory += genome.bytes() + gtf.size;
     if (outputs == nullptr) return plan;
     for (const IndexFamily& family : families) {
       if (!is_wanted(family)) continue;

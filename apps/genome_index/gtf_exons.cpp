@@ -7,9 +7,6 @@
 #include <charconv>
 #include <optional>
 
-#include "core/files/byte_source.hpp"
-#include "core/host_memory.hpp"
-#include "core/host_runtime.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::genomes {
@@ -44,13 +41,11 @@ std::string_view attribute_of(std::string_view attributes, std::string_view name
 
 }  // namespace
 
-GtfExons::GtfExons(const HostContext& context, const StarAnnotationOptions& options,
+GtfExons::GtfExons(std::string_view content, const StarAnnotationOptions& options,
                    const StarLetters& letters)
-    : options_(options),
-      letters_(letters),
-      content_(read_all(options.gtf, HostMemoryBudget(context).left(), threads_of(context))) {
+    : options_(options), letters_(letters) {
   for (std::size_t i = 0; i < letters.records().size(); ++i) records_.emplace(letters.name(i), i);
-  std::string_view rest(content_.data.get(), content_.size);
+  std::string_view rest = content;
   for (std::uint64_t number = 1; !rest.empty(); ++number) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));

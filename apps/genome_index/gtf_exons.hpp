@@ -9,8 +9,6 @@
 #include <vector>
 
 #include "apps/genome_index/star_letters.hpp"
-#include "core/files/byte_buffer.hpp"
-#include "sortie/context.hpp"
 #include "sortie/genome_index.hpp"
 
 namespace sortie::genomes {
@@ -47,10 +45,11 @@ struct GtfGene {
 /// to the gene `MissingGeneID`.
 class GtfExons {
  public:
-  /// \throws Error (input) the file cannot be read; no exon is left; an exon with fewer than 8
-  ///         columns, or of which begin and end are not numbers from 1 in ascending order, of which
-  ///         STAR would make a wrong index; (out_of_memory)
-  GtfExons(const HostContext& context, const StarAnnotationOptions& options,
+  /// \param content  of the file `options.gtf`, decompressed; as the options and the letters, it
+  ///                 lives as long
+  /// \throws Error (input) no exon is left; an exon with fewer than 8 columns, or of which begin and
+  ///         end are not numbers from 1 in ascending order, of which STAR would make a wrong index
+  GtfExons(std::string_view content, const StarAnnotationOptions& options,
            const StarLetters& letters);
 
   [[nodiscard]] const std::vector<GtfExon>& exons() const { return exons_; }
@@ -76,7 +75,6 @@ class GtfExons {
 
   const StarAnnotationOptions& options_;
   const StarLetters& letters_;
-  ByteBuffer content_;
   std::deque<std::string> made_names_;
   std::unordered_map<std::string_view, std::size_t> records_;
   std::unordered_map<std::string_view, std::uint64_t> transcript_numbers_;

@@ -126,11 +126,11 @@ struct RecordTables {
 /// The letters of a genome, and the tables and junctions of its GTF.
 class StarGenome {
  public:
-  StarGenome(const HostContext& context, const IndexRequest& request)
+  explicit StarGenome(const IndexRequest& request)
       : letters_(request.genome, request.options.star_bin_bits) {
     const StarAnnotationOptions& options = request.options.star_annotation;
     if (options.gtf.empty()) return;
-    const GtfExons gtf(context, options, letters_);
+    const GtfExons gtf(request.gtf, options, letters_);
     annotation_.emplace(gtf, letters_);
     warnings_ = gtf.warnings();
     if (annotation_->divided_transcripts != 0)
@@ -317,7 +317,7 @@ void write_star_rows(const Context& context, const InvertedText& text, std::uint
 }  // namespace
 
 void plan_star_index(const Context& context, const IndexRequest& request, GenomeIndexPlan& plan) {
-  const StarGenome genome(on_host(context), request);
+  const StarGenome genome(request);
   const StarLetters& letters = genome.letters();
   const std::uint32_t overhang = request.options.star_annotation.overhang;
   const std::uint32_t depth = request.options.star_index_bases;
@@ -357,7 +357,7 @@ void plan_star_index(const Context& context, const IndexRequest& request, Genome
 
 void write_star_index(const Context& context, const IndexRequest& request, IndexOutputs& outputs) {
   const PhaseTimer timer(context, "star");
-  const StarGenome genome(on_host(context), request);
+  const StarGenome genome(request);
   const StarLetters& letters = genome.letters();
   const std::uint32_t overhang = request.options.star_annotation.overhang;
   const std::uint32_t depth = request.options.star_index_bases;
