@@ -157,6 +157,7 @@ void IndexOutputs::finish() {
   // Files of two indexes are never mixed: those of an older one go before the first new one comes.
   for (auto file = in_order_.rbegin(); file != in_order_.rend(); ++file)
     ::unlink((*file)->path().c_str());
+  for (const std::string& path : old_) ::unlink(path.c_str());
   for (std::size_t done = 0; done < in_order_.size(); ++done) {
     try {
       in_order_[done]->commit();

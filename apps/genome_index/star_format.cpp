@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <optional>
@@ -208,17 +209,19 @@ std::string parameters(const IndexRequest& request, const StarSizes& sizes) {
       sizes.genome, sizes.sa_bytes());
 }
 
-/// Calls visit(name, content) for the tables of a GTF.
+/// Files that only an index with a GTF has.
+constexpr std::array<std::string_view, 7> table_files = {
+    "/exonGeTrInfo.tab",         "/exonInfo.tab",     "/geneInfo.tab",      "/sjdbInfo.txt",
+    "/sjdbList.fromGTF.out.tab", "/sjdbList.out.tab", "/transcriptInfo.tab"};
+
+/// Calls visit(name, content) for these files.
 template <class Visit>
 void for_each_table(const StarAnnotation& annotation, const StarJunctions& junctions,
                     const Visit& visit) {
-  visit("/exonGeTrInfo.tab", annotation.exon_genes);
-  visit("/exonInfo.tab", annotation.exons);
-  visit("/geneInfo.tab", annotation.genes);
-  visit("/sjdbInfo.txt", junctions.info_table());
-  visit("/sjdbList.fromGTF.out.tab", annotation.junctions);
-  visit("/sjdbList.out.tab", junctions.list_table());
-  visit("/transcriptInfo.tab", annotation.transcripts);
+  const std::array<std::string, 7> contents = {
+      annotation.exon_genes, annotation.exons,       annotation.genes,      junctions.info_table(),
+      annotation.junctions,  junctions.list_table(), annotation.transcripts};
+  for (std::size_t i = 0; i < contents.size(); ++i) visit(table_files[i], contents[i]);
 }
 
 /// Adds rows of the suffix array to the files, those of STAR in ascending order.
@@ -387,6 +390,8 @@ void write_star_index(const Context& context, const IndexRequest& request, Index
                        outputs.add(name).write_text(content);
                      });
     }
+    if (!junctions)
+      for (const std::string_view name : table_files) outputs.remove_old(name);
     sizes.emplace(request, letters, junctions);
     text.emplace(on_host(context),
                  StarTextParts{records, letters.records().size(), codes.get(), sizes->genome},

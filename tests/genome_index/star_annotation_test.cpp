@@ -314,6 +314,9 @@ TEST_F(StarAnnotation, WithoutJunctionsTheGenomeIsTheSame) {
   EXPECT_EQ(file("Genome"), genome);
   EXPECT_EQ(file("SA"), sa);
   EXPECT_EQ(file("SAindex"), prefixes);
+  // The tables of the index before, with which STAR would count genes, are gone.
+  for (const std::string name : {"sjdbInfo.txt", "transcriptInfo.tab", "geneInfo.tab"})
+    EXPECT_FALSE(std::filesystem::exists(folder_.path("index/" + name))) << name;
 }
 
 TEST_F(StarAnnotation, ChecksTables) {
