@@ -59,6 +59,7 @@ GtfExons::GtfExons(std::string_view content, const StarAnnotationOptions& option
     throw input_error(options.gtf, unknown_records_.lines != 0 ? unknown_records_.first : 0,
                       "no exon in a record of the FASTA",
                       "names of records as in the FASTA, and positions within them");
+  // Each names its first line.
   warn(unknown_records_, "of records that the FASTA lacks are left out");
   warn(beyond_records_, "that end behind their record are left out");
   warn(without_transcript_, fmt::format("without {} become transcripts", options.transcript_tag));
@@ -67,8 +68,8 @@ GtfExons::GtfExons(std::string_view content, const StarAnnotationOptions& option
 
 void GtfExons::warn(const LineCount& count, std::string_view what) {
   if (count.lines == 0) return;
-  warnings_.push_back(fmt::format("{}: {} exons {}, as STAR does (the first is in line {})",
-                                  options_.gtf, count.lines, what, count.first));
+  warnings_.push_back(fmt::format("{}:{}: exons {}, as STAR does ({} in all)", options_.gtf,
+                                  count.first, what, count.lines));
 }
 
 void GtfExons::read_line(std::string_view line, std::uint64_t number) {

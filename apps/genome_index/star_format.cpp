@@ -136,8 +136,8 @@ class StarGenome {
     warnings_ = gtf.warnings();
     if (annotation_->divided_transcripts != 0)
       warnings_.push_back(
-          fmt::format("{}: {} transcripts have exons in several records, which STAR joins by "
-                      "junctions",
+          fmt::format("{}: transcripts with exons in several records, which STAR joins by "
+                      "junctions ({} in all)",
                       options.gtf, annotation_->divided_transcripts));
   }
 
@@ -236,9 +236,15 @@ class StarRowWriter {
   /// \param position_of  of the i-th of the next rows
   template <class PositionOf>
   void append(std::uint64_t count, const PositionOf& position_of) {
-    for (std::uint64_t first = 0; first < count; first += batch)
-      append_batch(std::min(batch, count - first),
-                   [&](std::uint64_t i) { return position_of(first + i); });
+    for (std::uint64_t first = 0; first < count; first += batch) {
+      const std::uint64_t size = std::min(batch, count - first);
+      const auto position = [&](std::uint64_t i) { return position_of(first + i); };
+      if (text_.has_inserted()) {
+        append_batch<true>(size, position);
+      } else {
+        append_batch<false>(size, position);
+      }
+    }
   }
 
  private:
@@ -246,14 +252,14 @@ class StarRowWriter {
   /// Many tasks, since each batch has parallel steps that wait for each other.
   static constexpr std::uint64_t batch = 256 * task;
 
-  template <class PositionOf>
+  template <bool has_inserted, class PositionOf>
   void append_batch(std::uint64_t count, const PositionOf& position_of) {
     entries_.resize(count);
     const std::uint64_t tasks = (count + task - 1) / task;
     for_each_range(count, task, [&](std::uint64_t begin, std::uint64_t end) {
       std::vector<SuffixPrefix>& mine = found_[begin / task];
       mine.clear();
-      std::uint64_t genome_rows = 0;  // of this task
+      std::uint64_t genome_rows = has_inserted ? 0 : done_ + begin;  // with junctions, of this task
       constexpr std::uint64_t ahead = 32;
       for (std::uint64_t i = begin; i < end; ++i) {
         if (i + ahead < end) text_.prefetch(position_of(i + ahead));
@@ -262,25 +268,29 @@ class StarRowWriter {
         SuffixPrefix prefix = text_.prefix(position, depth_);
         prefix.row = done_ + i;
         prefix.genome_rows = genome_rows;
-        prefix.is_inserted = text_.is_inserted(position);
+        if constexpr (has_inserted) prefix.is_inserted = text_.is_inserted(position);
         genome_rows += prefix.is_inserted ? 0 : 1;
         if (mine.empty() || !mine.back().equals(prefix)) {
           mine.push_back(prefix);
-        } else {
+        } else if constexpr (has_inserted) {
           mine.back().is_repeated = true;
         }
       }
       genome_rows_[begin / task] = genome_rows;
     });
-    std::uint64_t before = genome_done_;
-    for (std::uint64_t i = 0; i < tasks; ++i) before += std::exchange(genome_rows_[i], before);
-    genome_done_ = before;
-    for_each_task(tasks, [&](std::uint64_t i) {
-      for (SuffixPrefix& prefix : found_[i]) prefix.genome_rows += genome_rows_[i];
-    });
+    if constexpr (has_inserted) count_genome_rows(tasks);
     sa_.append(entries_);
     index_.append(std::span(found_).first(tasks));
     done_ += count;
+  }
+
+  /// Adds the rows of the genome before each task to those within it.
+  void count_genome_rows(std::uint64_t tasks) {
+    for (std::uint64_t i = 0; i < tasks; ++i)
+      genome_done_ += std::exchange(genome_rows_[i], genome_done_);
+    for_each_task(tasks, [&](std::uint64_t i) {
+      for (SuffixPrefix& prefix : found_[i]) prefix.genome_rows += genome_rows_[i];
+    });
   }
 
   const InvertedText& text_;

@@ -97,8 +97,14 @@ bool StarPrefixIndex::is_last_row_unseen() const {
 }
 
 void StarPrefixIndex::add(Pieces pieces) {
-  for_each_task(depth_,
-                [&](std::uint64_t i) { collect(depth_ - static_cast<std::uint32_t>(i), pieces); });
+  for_each_task(depth_, [&](std::uint64_t i) {
+    const std::uint32_t number = depth_ - static_cast<std::uint32_t>(i);
+    if (inserted_rows_ != 0) {
+      collect<true>(number, pieces);
+    } else {
+      collect<false>(number, pieces);
+    }
+  });
   for (std::uint32_t number = depth_; number >= 1; --number) {
     Level& level = levels_[number - 1];
     // The first junction may still change all rows.
@@ -116,18 +122,20 @@ void StarPrefixIndex::add(Pieces pieces) {
   }
 }
 
+template <bool has_inserted>
 void StarPrefixIndex::collect(std::uint32_t number, Pieces pieces) {
   Level& level = levels_[number - 1];
   const std::uint32_t shift = 2 * (16 - number);
   for (const auto piece : pieces) {
     for (const SuffixPrefix& suffix : piece) {
       const std::uint64_t prefix = suffix.letters >> shift;
-      level.has_inserted |= suffix.is_inserted;
+      const bool is_inserted = has_inserted && suffix.is_inserted;
+      if (is_inserted) level.has_inserted = true;
       if (suffix.valid < number) {
         add_cut_row(level, suffix);
-      } else if (suffix.is_inserted) {
+      } else if (is_inserted) {
         add_inserted_row(level, suffix, prefix);
-      } else if (prefix != level.prefix || !level.group_is_of_genome) {
+      } else if (prefix != level.prefix || (has_inserted && !level.group_is_of_genome)) {
         add_genome_row(level, suffix, prefix);
       }
     }

@@ -109,6 +109,7 @@ class StarPrefixIndex {
   [[nodiscard]] const SuffixPrefix* find_last_groups(Pieces pieces);
   [[nodiscard]] bool is_last_row_unseen() const;
   void add(Pieces pieces);
+  template <bool has_inserted>
   void collect(std::uint32_t number, Pieces pieces);
   void add_genome_row(Level& level, const SuffixPrefix& suffix, std::uint64_t prefix);
   void add_inserted_row(Level& level, const SuffixPrefix& suffix, std::uint64_t prefix);

@@ -52,6 +52,8 @@ class InvertedText {
     return position + segments_[i].shift;
   }
 
+  /// Whether there are junctions.
+  [[nodiscard]] bool has_inserted() const { return inserted_size_ != 0; }
   /// Whether a position is within a junction.
   [[nodiscard]] bool is_inserted(std::uint64_t position) const {
     return position - inserted_begin_ < inserted_size_;
