@@ -21,7 +21,6 @@ struct GenomeIndexCommand {
   CommonOptions common;
   std::string fasta;
   genomes::GenomeIndexOptions options;
-  std::string gtf;
   bool check = false;
   bool dry_run = false;
 };
@@ -53,10 +52,6 @@ void report_plan(Job& job, const GenomeIndexCommand& command,
 void run_genome_index(Job& job, const GenomeIndexCommand& given) {
   GenomeIndexCommand command = given;
   genomes::GenomeIndexOptions& options = command.options;
-  if (!command.gtf.empty())
-    throw Error(ErrorKind::usage,
-                "found --gtf, expected an index without annotation: STAR inserts junctions when it "
-                "maps (STAR --sjdbGTFfile)");
   if (options.prefix.empty()) {
     if (command.fasta == "-")
       throw Error(ErrorKind::usage, "found standard input without --prefix, expected a prefix");
@@ -125,7 +120,37 @@ Command add_genome_index_command(CLI::App& program) {
       ->add_option("--for-version", options.hisat2_version,
                    "hisat2: the version of the tool, which is part of the index")
       ->capture_default_str();
-  parser->add_option("--gtf", command->gtf, "star: not supported yet");
+  genomes::StarAnnotationOptions& annotation = options.star_annotation;
+  CLI::Option* const gtf = parser->add_option(
+      "--gtf", annotation.gtf,
+      "star: insert the junctions of the transcripts of a GTF or GFF3, plain, .gz or .zst "
+      "(--sjdbGTFfile)");
+  parser
+      ->add_option("--sjdb-overhang", annotation.overhang,
+                   "star: bases of each side of a junction (--sjdbOverhang)")
+      ->check(CLI::Range(1, 4999))
+      ->capture_default_str()
+      ->needs(gtf);
+  parser
+      ->add_option("--gtf-feature", annotation.exon_feature,
+                   "star: column 3 of the lines of exons (--sjdbGTFfeatureExon)")
+      ->capture_default_str()
+      ->needs(gtf);
+  parser
+      ->add_option("--gtf-transcript-tag", annotation.transcript_tag,
+                   "star: attribute with the transcript; Parent in a GFF3 "
+                   "(--sjdbGTFtagExonParentTranscript)")
+      ->capture_default_str()
+      ->needs(gtf);
+  parser
+      ->add_option("--gtf-gene-tag", annotation.gene_tag,
+                   "star: attribute with the gene (--sjdbGTFtagExonParentGene)")
+      ->capture_default_str()
+      ->needs(gtf);
+  parser
+      ->add_option("--gtf-chr-prefix", annotation.record_prefix,
+                   "star: prefix that the names of the GTF lack, as chr (--sjdbGTFchrPrefix)")
+      ->needs(gtf);
   parser->add_flag(
       "--check", command->check,
       "Write nothing: compare the files of an existing index, made by any program, with "

@@ -23,6 +23,7 @@ struct IndexRequest {
   const GenomeText& genome;
   const GenomeIndexOptions& options;
   std::string_view fasta;  ///< the path of the FASTA as the user gave it
+  std::string_view gtf;    ///< its bytes, if there is one
   bool is_last = false;    ///< no other family reads the genome later
   /// Of plan_bwa_indexes(), for write_bwa_indexes().
   mutable std::shared_ptr<const BwaLetters> bwa_letters;

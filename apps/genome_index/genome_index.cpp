@@ -8,6 +8,7 @@
 #include <new>
 
 #include "apps/genome_index/formats.hpp"
+#include "core/files/byte_source.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
@@ -27,6 +28,28 @@ constexpr std::array families = {
     IndexFamily{star_names, plan_star_index, write_star_index},
 };
 
+void require_annotation(const GenomeIndexOptions& options) {
+  const StarAnnotationOptions& annotation = options.star_annotation;
+  if (annotation.gtf.empty()) return;
+  const auto fail = [](const std::string& found, const std::string& expected) {
+    throw Error(ErrorKind::usage, fmt::format("index: found {}, expected {}", found, expected));
+  };
+  if (std::ranges::find(options.formats, "star") == options.formats.end())
+    fail("a GTF without format star", "star, the format that has junctions");
+  if (annotation.gtf == "-") fail("standard input as GTF", "a file or a pipe with a name");
+  // STAR compares at most 10,000 letters of a junction.
+  if (annotation.overhang < 1 || annotation.overhang > 4999)
+    fail(fmt::format("an overhang of {}", annotation.overhang), "1 to 4999");
+  const auto require_word = [&](const std::string& word, std::string_view what) {
+    if (word.empty() || word.find_first_of(" \t\n\v\f\r;=\"") != std::string::npos)
+      fail(fmt::format("{} {}", what, quoted(word)), "a word");
+  };
+  require_word(annotation.exon_feature, "the feature");
+  require_word(annotation.transcript_tag, "the attribute");
+  require_word(annotation.gene_tag, "the attribute");
+  if (!annotation.record_prefix.empty()) require_word(annotation.record_prefix, "the prefix");
+}
+
 void require_options(const GenomeIndexOptions& options) {
   const std::vector<std::string_view> known = format_names();
   const auto fail = [](const std::string& found, const std::string& expected) {
@@ -40,7 +63,8 @@ void require_options(const GenomeIndexOptions& options) {
       fail(fmt::format("format {} twice", quoted(format)), "each format once");
   }
   if (options.prefix.empty() || options.prefix.back() == '/')
-    fail(fmt::format("prefix {}", quoted(options.prefix)), "the begin of the names of files");
+    fail(fmt::format("prefix {}", sortie::quoted(options.prefix)), "the begin of the names of files");
+  require_annotation(options);
 }
 
 /// Progress of several families, each of which has phases of the same names.
@@ -55,6 +79,13 @@ Context named(const Context& context, const IndexFamily& family) {
   return with_name;
 }
 
+ByteBuffer read_gtf(const Context& context, const GenomeIndexOptions& options) {
+  const std::string& path = options.star_annotation.gtf;
+  if (path.empty()) return {};
+  const HostContext host = on_host(context);
+  return read_all(path, HostMemoryBudget(host).left(), threads_of(host));
+}
+
 /// Plans, and then writes or compares if there are outputs.
 GenomeIndexPlan run(const Context& given, const std::string& fasta,
                     const GenomeIndexOptions& options, IndexOutputs* outputs) {
@@ -62,8 +93,9 @@ GenomeIndexPlan run(const Context& given, const std::string& fasta,
   start_host_runtime(given.threads);
   const GenomeText genome(on_host(given), fasta);
   if (options.await_device) options.await_device();
-  const Context context = less_memory(given, genome.bytes());
-  IndexRequest request{genome, options, fasta, false, {}};
+  const ByteBuffer gtf = read_gtf(less_memory(given, genome.bytes()), options);
+  const Context context = less_memory(given, genome.bytes() + gtf.size);
+  IndexRequest request{genome, options, fasta, {gtf.data.get(), gtf.size}, false, {}};
   GenomeIndexPlan plan;
   plan.records = genome.records().size();
   const auto is_wanted = [&](const IndexFamily& family) {
@@ -77,7 +109,7 @@ GenomeIndexPlan run(const Context& given, const std::string& fasta,
     for (const IndexFamily& family : families)
       if (is_wanted(family)) family.plan(context, request, plan);
     planning.stop();
-    plan.memory += genome.bytes();
+    plan.memory += genome.bytes() + gtf.size;
     if (outputs == nullptr) return plan;
     for (const IndexFamily& family : families) {
       if (!is_wanted(family)) continue;

@@ -82,7 +82,8 @@ void IndexFile::compare(std::uint64_t offset, std::span<const char> bytes) {
   }
 }
 
-void IndexFile::write_parameters(std::string_view text, std::string_view ignored) {
+void IndexFile::write_parameters(std::string_view text,
+                                 std::initializer_list<std::string_view> ignored) {
   if (written_) return write_text(text);
   size_ = text.size();
   if (!existing_) return;
@@ -94,7 +95,9 @@ void IndexFile::write_parameters(std::string_view text, std::string_view ignored
     while (!all.empty()) {
       const std::string_view line = all.substr(0, all.find('\n'));
       all.remove_prefix(std::min(line.size() + 1, all.size()));
-      if (!line.starts_with('#') && !line.starts_with(ignored)) lines.push_back(line);
+      const auto begins_line = [&](std::string_view key) { return line.starts_with(key); };
+      if (!line.starts_with('#') && std::ranges::none_of(ignored, begins_line))
+        lines.push_back(line);
     }
     lines.emplace_back("no line");
     return lines;
@@ -103,7 +106,7 @@ void IndexFile::write_parameters(std::string_view text, std::string_view ignored
   const auto expected_lines = compared_lines(text);
   const auto [left, right] = std::ranges::mismatch(found_lines, expected_lines);
   if (left == found_lines.end() || right == expected_lines.end()) return;
-  difference_ = fmt::format("{}: found {}, expected {}", path_, quoted(*left), quoted(*right));
+  difference_ = fmt::format("{}: found {}, expected {}", path_, sortie::quoted(*left), sortie::quoted(*right));
 }
 
 void IndexFile::flush() {
@@ -154,6 +157,7 @@ void IndexOutputs::finish() {
   // Files of two indexes are never mixed: those of an older one go before the first new one comes.
   for (auto file = in_order_.rbegin(); file != in_order_.rend(); ++file)
     ::unlink((*file)->path().c_str());
+  for (const std::string& path : old_) ::unlink(path.c_str());
   for (std::size_t done = 0; done < in_order_.size(); ++done) {
     try {
       in_order_[done]->commit();

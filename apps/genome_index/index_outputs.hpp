@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -39,8 +40,8 @@ class IndexFile {
     write_numbers(std::span<const Number>(&number, 1));
   }
   /// Writes the whole file: lines that begin with a key. In checks, lines are compared that begin
-  /// neither with '#' nor with `ignored`.
-  void write_parameters(std::string_view text, std::string_view ignored);
+  /// neither with '#' nor with an ignored key.
+  void write_parameters(std::string_view text, std::initializer_list<std::string_view> ignored);
   /// Reserves the next bytes for write_at(). \return their offset
   [[nodiscard]] std::uint64_t reserve(std::uint64_t bytes);
   /// Writes reserved bytes. Several threads may call it, also while one appends. \throws Error
@@ -93,7 +94,12 @@ class IndexOutputs {
   /// name last. So a process that is killed meanwhile leaves nothing that the tool would load.
   [[nodiscard]] IndexFile& add_required(std::string_view suffix) { return add_file(suffix, true); }
 
-  /// Completes all files, then removes existing files of their names, then renames. If a file
+  /// Names a file that this index does not have, but that an older one may have left.
+  void remove_old(std::string_view suffix) {
+    old_.push_back(options_.prefix + std::string(suffix));
+  }
+
+  /// Completes all files, then removes existing files of their names, and old ones, then renames. If a file
   /// cannot be renamed, those that were are removed.
   /// \throws Error (output); (check) the first file that differs
   void finish();
@@ -109,6 +115,7 @@ class IndexOutputs {
   std::vector<std::unique_ptr<IndexFile>> files_;
   std::vector<IndexFile*> in_order_;  ///< in which files get names: required ones last
   std::size_t required_ = 0;
+  std::vector<std::string> old_;
   std::string made_folder_;  ///< removed unless finish() has succeeded
 };
 

@@ -1,30 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The index of STAR, without annotation.
-//
-// STAR's text is the genome with padding after each record, followed by its reverse complement, 2N
-// bytes in all. Its order is A < C < G < T < N < padding; of suffixes that agree up to their
-// padding, the one with the lower position is first. Rows that begin with N or padding are left
-// out.
-//
-// Ours has no padding, and everything inverted: letters of inverted order (T, G, C, A are 2 to 5),
-// the records of the 2N bytes in inverted order, each followed by a separator. Its suffix array,
-// read backwards, is that of STAR up to the positions.
+// The index of STAR. With a GTF, STAR builds the index of the genome and then inserts the sequences
+// of junctions. Its rows are those of the genome with the junctions behind it (InvertedText), so
+// the suffix array of both is built at once. Of SAindex the insertion leaves more traces, which
+// StarPrefixIndex follows.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
+#include <array>
 #include <cmath>
-#include <cstring>
 #include <iterator>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/genome_index/formats.hpp"
+#include "apps/genome_index/gtf_exons.hpp"
 #include "apps/genome_index/packed_numbers.hpp"
+#include "apps/genome_index/star_annotation.hpp"
+#include "apps/genome_index/star_junctions.hpp"
 #include "apps/genome_index/star_letters.hpp"
 #include "apps/genome_index/star_prefix_index.hpp"
+#include "apps/genome_index/star_text.hpp"
 #include "core/host_memory.hpp"
 #include "core/phase_timer.hpp"
 #include "primitives/host/parallel.hpp"
@@ -35,9 +33,10 @@ namespace {
 
 using suffix_array::TextView;
 
-/// Bits of a position in the genome. STAR reserves positions for a million junctions of 201 bases.
-int position_bits(std::uint64_t genome_size) {
-  const double most = static_cast<double>(genome_size + 201'000'000);
+/// Bits of a position in the genome. STAR reserves positions for a million junctions, of 201 bases
+/// if none is inserted.
+int position_bits(std::uint64_t genome_size, std::uint64_t overhang) {
+  const double most = static_cast<double>(genome_size + StarJunctions::most * (2 * overhang + 1));
   // As STAR computes it, for the same rounding.
   return std::max(32, static_cast<int>(std::floor(std::log(most) / std::log(2.0))) + 1);
 }
@@ -45,119 +44,6 @@ int position_bits(std::uint64_t genome_size) {
 std::uint64_t bytes_of_rows(std::uint64_t rows, int bits) {
   return (rows - 1) * static_cast<std::uint64_t>(bits + 1) / 8 + sizeof(std::uint64_t);
 }
-
-/// The text of both strands in inverted order, and the way back from its positions to STAR's.
-class InvertedText {
- public:
-  /// \param codes  of letters.write()
-  InvertedText(const HostContext& context, const StarLetters& letters, const std::uint8_t* codes,
-               int bits)
-      : size_(2 * (letters.size() + letters.records().size())),
-        symbols_(allocate_array<std::uint8_t>(context, "index: the text of both strands",
-                                              size_ + prefix_bytes)) {
-    std::memset(symbols_.get() + size_, 0, prefix_bytes);
-    const std::vector<StarLetters::Record>& records = letters.records();
-    const std::size_t count = records.size();
-    segments_.resize(2 * count);
-    for (std::size_t i = 0; i < count; ++i) {
-      const StarLetters::Record& record = records[i];
-      const std::uint64_t complement = record.number + i;
-      const std::uint64_t forward = size_ - complement - record.length - 1;
-      segments_[i] = {complement, (std::uint64_t{1} << bits) + letters.genome_size() -
-                                      record.begin - record.length - complement};
-      segments_[2 * count - 1 - i] = {forward, record.begin - forward};
-      symbols_[complement + record.length] = symbols_[forward + record.length] = 0;
-      separators_.push_back(complement + record.length);
-      separators_.push_back(forward + record.length);
-    }
-    std::ranges::sort(separators_);
-    for_each_range(
-        letters.size(), std::uint64_t{1} << 20, [&](std::uint64_t begin, std::uint64_t end) {
-          auto record =
-              std::ranges::upper_bound(records, begin, {}, &StarLetters::Record::number) - 1;
-          while (begin < end) {
-            const auto i = static_cast<std::size_t>(record - records.begin());
-            const std::uint64_t last = std::min(end, record->number + record->length);
-            copy_letters(codes, begin, last, segments_[2 * count - 1 - i].begin, record->number + i,
-                         *record);
-            begin = last;
-            ++record;
-          }
-        });
-    first_segments_.reserve(size_ / granule + 1);
-    for (std::size_t i = 0; first_segments_.size() <= size_ / granule;) {
-      const std::uint64_t position = first_segments_.size() * granule;
-      while (i + 1 < segments_.size() && segments_[i + 1].begin <= position) ++i;
-      first_segments_.push_back(static_cast<std::uint32_t>(i));
-    }
-  }
-
-  [[nodiscard]] std::uint64_t size() const { return size_; }
-  [[nodiscard]] TextView view() const { return {{symbols_.get(), size_}, separators_}; }
-
-  /// STAR's number for the suffix at a position.
-  [[nodiscard]] std::uint64_t entry(std::uint64_t position) const {
-    std::size_t i = first_segments_[position / granule];
-    while (i + 1 < segments_.size() && segments_[i + 1].begin <= position) ++i;
-    return position + segments_[i].shift;
-  }
-
-  void prefetch(std::uint64_t position) const { __builtin_prefetch(symbols_.get() + position); }
-
-  [[nodiscard]] SuffixPrefix prefix(std::uint64_t row, std::uint64_t position,
-                                    std::uint32_t depth) const {
-    const auto [high, of_high] = eight_letters(position);
-    const auto [low, of_low] = eight_letters(position + 8);
-    const std::uint32_t valid = std::min(of_high < 8 ? of_high : 8 + of_low, depth);
-    const std::uint64_t after = 0xffffffff >> (valid == 16 ? 31 : 2 * valid) >> (valid == 16);
-    return {row, static_cast<std::uint32_t>((high << 16 | low) & ~after), valid};
-  }
-
- private:
-  static constexpr std::uint64_t prefix_bytes = 16;
-  static constexpr std::uint64_t granule = 4096;
-
-  /// A record of one strand, up to its separator.
-  struct Segment {
-    std::uint64_t begin;
-    std::uint64_t shift;  ///< from a position to STAR's number
-  };
-
-  void copy_letters(const std::uint8_t* codes, std::uint64_t begin, std::uint64_t end,
-                    std::uint64_t forward, std::uint64_t complement,
-                    const StarLetters::Record& record) {
-    std::uint8_t* const symbols = symbols_.get();
-    for (std::uint64_t i = begin; i < end; ++i) {
-      const std::uint8_t code = codes[i];
-      const std::uint64_t at = i - record.number;
-      symbols[forward + at] = static_cast<std::uint8_t>(5 - code);
-      symbols[complement + record.length - 1 - at] =
-          static_cast<std::uint8_t>(code < 4 ? 2 + code : 1);
-    }
-  }
-
-  /// Codes of eight letters, 2 bits each, the first in the highest, and how many are before an N
-  /// or separator. Codes from there on are of no use.
-  [[nodiscard]] std::pair<std::uint64_t, std::uint32_t> eight_letters(
-      std::uint64_t position) const {
-    std::uint64_t eight = 0;
-    std::memcpy(&eight, symbols_.get() + position, sizeof eight);
-    eight = 0x0505050505050505 - eight;  // letters 0 to 3, N 4, separators 5
-    const std::uint64_t ends = eight & 0x0404040404040404;
-    const int valid = ends == 0 ? 8 : std::countr_zero(ends) / 8;
-    std::uint64_t codes = __builtin_bswap64(eight & 0x0303030303030303);
-    codes = (codes | codes >> 6) & 0x000f000f000f000f;
-    codes = (codes | codes >> 12) & 0x000000ff000000ff;
-    codes = (codes | codes >> 24) & 0xffff;
-    return {codes, static_cast<std::uint32_t>(valid)};
-  }
-
-  std::uint64_t size_;
-  HostArray<std::uint8_t> symbols_;
-  std::vector<std::uint64_t> separators_;
-  std::vector<Segment> segments_;              ///< ascending
-  std::vector<std::uint32_t> first_segments_;  ///< of the position at each multiple of granule
-};
 
 /// File `SA`: entries of one bit more than a position, for the strand.
 class StarRows {
@@ -202,7 +88,7 @@ class StarRows {
   std::vector<std::uint64_t> waiting_;  ///< fewer than the eight that fill bytes
 };
 
-/// File `Genome`: a byte a letter, with padding.
+/// Writes the genome into file `Genome`: a byte a letter, with padding.
 void write_genome(const StarLetters& letters, const std::uint8_t* codes, IndexFile& file) {
   const std::vector<char> padding(std::size_t{1} << 18, char{StarLetters::padding});
   std::uint64_t end = 0;
@@ -238,17 +124,104 @@ struct RecordTables {
   }
 };
 
-std::string parameters(const IndexRequest& request, const StarLetters& letters, int bits) {
+/// The letters of a genome, and the tables and junctions of its GTF.
+class StarGenome {
+ public:
+  explicit StarGenome(const IndexRequest& request)
+      : letters_(request.genome, request.options.star_bin_bits) {
+    const StarAnnotationOptions& options = request.options.star_annotation;
+    if (options.gtf.empty()) return;
+    const GtfExons gtf(request.gtf, options, letters_);
+    annotation_.emplace(gtf, letters_);
+    warnings_ = gtf.warnings();
+    if (annotation_->divided_transcripts != 0)
+      warnings_.push_back(
+          fmt::format("{}: transcripts with exons in several records, which STAR joins by "
+                      "junctions ({} in all)",
+                      options.gtf, annotation_->divided_transcripts));
+  }
+
+  [[nodiscard]] const StarLetters& letters() const { return letters_; }
+  [[nodiscard]] const std::optional<StarAnnotation>& annotation() const { return annotation_; }
+  [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+
+  /// Letters of the genome and, at most, of its junctions.
+  [[nodiscard]] std::uint64_t most_letters(std::uint32_t overhang) const {
+    const std::uint64_t introns = annotation_ ? annotation_->introns.size() : 0;
+    return letters_.size() + 2 * introns * overhang;
+  }
+  /// The junctions, if there is a GTF.
+  [[nodiscard]] std::optional<StarJunctions> junctions(const std::uint8_t* codes,
+                                                       std::uint32_t overhang) const {
+    std::optional<StarJunctions> junctions;
+    if (annotation_) junctions.emplace(letters_, codes, annotation_->introns, overhang);
+    return junctions;
+  }
+
+ private:
+  StarLetters letters_;
+  std::optional<StarAnnotation> annotation_;
+  std::vector<std::string> warnings_;
+};
+
+/// Sizes of an index.
+struct StarSizes {
+  int bits = 0;              ///< of a position
+  std::uint64_t genome = 0;  ///< bytes of file `Genome`
+  std::uint64_t genome_rows = 0;
+  std::uint64_t inserted_rows = 0;  ///< of junctions
+  std::uint64_t symbols = 0;        ///< of InvertedText
+
+  StarSizes(const IndexRequest& request, const StarLetters& letters,
+            const std::optional<StarJunctions>& junctions)
+      : bits(position_bits(letters.genome_size(),
+                           junctions ? request.options.star_annotation.overhang : 100)),
+        genome(letters.genome_size()),
+        genome_rows(2 * letters.bases()),
+        symbols(2 * (letters.size() + letters.records().size())) {
+    if (!junctions) return;
+    genome += junctions->text().size();
+    inserted_rows = 2 * junctions->bases();
+    symbols += 2 * junctions->text().size();
+  }
+
+  [[nodiscard]] std::uint64_t sa_bytes() const {
+    return bytes_of_rows(genome_rows + inserted_rows, bits);
+  }
+};
+
+std::string parameters(const IndexRequest& request, const StarSizes& sizes) {
+  const StarAnnotationOptions& annotation = request.options.star_annotation;
+  const bool has_gtf = !annotation.gtf.empty();
+  const StarAnnotationOptions none;
+  const StarAnnotationOptions& shown = has_gtf ? annotation : none;
+  const auto or_none = [](const std::string& value) { return value.empty() ? "-" : value; };
   return fmt::format(
       "### sortie {} index\n### GstrandBit {}\nversionGenome\t2.7.4a\ngenomeType\tFull\n"
       "genomeFastaFiles\t{} \ngenomeSAindexNbases\t{}\ngenomeChrBinNbits\t{}\ngenomeSAsparseD\t1\n"
-      "genomeTransformType\tNone\ngenomeTransformVCF\t-\nsjdbOverhang\t0\nsjdbFileChrStartEnd\t- \n"
-      "sjdbGTFfile\t-\nsjdbGTFchrPrefix\t-\nsjdbGTFfeatureExon\texon\n"
-      "sjdbGTFtagExonParentTranscript\ttranscript_id\nsjdbGTFtagExonParentGene\tgene_id\n"
+      "genomeTransformType\tNone\ngenomeTransformVCF\t-\nsjdbOverhang\t{}\n"
+      "sjdbFileChrStartEnd\t- \nsjdbGTFfile\t{}\nsjdbGTFchrPrefix\t{}\nsjdbGTFfeatureExon\t{}\n"
+      "sjdbGTFtagExonParentTranscript\t{}\nsjdbGTFtagExonParentGene\t{}\n"
       "sjdbInsertSave\tBasic\ngenomeFileSizes\t{} {}\n",
-      version(), bits, request.fasta, request.options.star_index_bases,
-      request.options.star_bin_bits, letters.genome_size(),
-      bytes_of_rows(2 * letters.bases(), bits));
+      version(), sizes.bits, request.fasta, request.options.star_index_bases,
+      request.options.star_bin_bits, has_gtf ? shown.overhang : 0, or_none(shown.gtf),
+      or_none(shown.record_prefix), shown.exon_feature, shown.transcript_tag, shown.gene_tag,
+      sizes.genome, sizes.sa_bytes());
+}
+
+/// Files that only an index with a GTF has.
+constexpr std::array<std::string_view, 7> table_files = {
+    "/exonGeTrInfo.tab",         "/exonInfo.tab",     "/geneInfo.tab",      "/sjdbInfo.txt",
+    "/sjdbList.fromGTF.out.tab", "/sjdbList.out.tab", "/transcriptInfo.tab"};
+
+/// Calls visit(name, content) for these files.
+template <class Visit>
+void for_each_table(const StarAnnotation& annotation, const StarJunctions& junctions,
+                    const Visit& visit) {
+  const std::array<std::string, 7> contents = {
+      annotation.exon_genes, annotation.exons,       annotation.genes,      junctions.info_table(),
+      annotation.junctions,  junctions.list_table(), annotation.transcripts};
+  for (std::size_t i = 0; i < contents.size(); ++i) visit(table_files[i], contents[i]);
 }
 
 /// Adds rows of the suffix array to the files, those of STAR in ascending order.
@@ -263,9 +236,15 @@ class StarRowWriter {
   /// \param position_of  of the i-th of the next rows
   template <class PositionOf>
   void append(std::uint64_t count, const PositionOf& position_of) {
-    for (std::uint64_t first = 0; first < count; first += batch)
-      append_batch(std::min(batch, count - first),
-                   [&](std::uint64_t i) { return position_of(first + i); });
+    for (std::uint64_t first = 0; first < count; first += batch) {
+      const std::uint64_t size = std::min(batch, count - first);
+      const auto position = [&](std::uint64_t i) { return position_of(first + i); };
+      if (text_.has_inserted()) {
+        append_batch<true>(size, position);
+      } else {
+        append_batch<false>(size, position);
+      }
+    }
   }
 
  private:
@@ -273,24 +252,45 @@ class StarRowWriter {
   /// Many tasks, since each batch has parallel steps that wait for each other.
   static constexpr std::uint64_t batch = 256 * task;
 
-  template <class PositionOf>
+  template <bool has_inserted, class PositionOf>
   void append_batch(std::uint64_t count, const PositionOf& position_of) {
     entries_.resize(count);
+    const std::uint64_t tasks = (count + task - 1) / task;
     for_each_range(count, task, [&](std::uint64_t begin, std::uint64_t end) {
       std::vector<SuffixPrefix>& mine = found_[begin / task];
       mine.clear();
+      std::uint64_t genome_rows = has_inserted ? 0 : done_ + begin;  // with junctions, of this task
       constexpr std::uint64_t ahead = 32;
       for (std::uint64_t i = begin; i < end; ++i) {
         if (i + ahead < end) text_.prefetch(position_of(i + ahead));
         const std::uint64_t position = position_of(i);
         entries_[i] = text_.entry(position);
-        const SuffixPrefix prefix = text_.prefix(done_ + i, position, depth_);
-        if (mine.empty() || !mine.back().equals(prefix)) mine.push_back(prefix);
+        SuffixPrefix prefix = text_.prefix(position, depth_);
+        prefix.row = done_ + i;
+        prefix.genome_rows = genome_rows;
+        if constexpr (has_inserted) prefix.is_inserted = text_.is_inserted(position);
+        genome_rows += prefix.is_inserted ? 0 : 1;
+        if (mine.empty() || !mine.back().equals(prefix)) {
+          mine.push_back(prefix);
+        } else if constexpr (has_inserted) {
+          mine.back().is_repeated = true;
+        }
       }
+      genome_rows_[begin / task] = genome_rows;
     });
+    if constexpr (has_inserted) count_genome_rows(tasks);
     sa_.append(entries_);
-    index_.append(std::span(found_).first((count + task - 1) / task));
+    index_.append(std::span(found_).first(tasks));
     done_ += count;
+  }
+
+  /// Adds the rows of the genome before each task to those within it.
+  void count_genome_rows(std::uint64_t tasks) {
+    for (std::uint64_t i = 0; i < tasks; ++i)
+      genome_done_ += std::exchange(genome_rows_[i], genome_done_);
+    for_each_task(tasks, [&](std::uint64_t i) {
+      for (SuffixPrefix& prefix : found_[i]) prefix.genome_rows += genome_rows_[i];
+    });
   }
 
   const InvertedText& text_;
@@ -300,7 +300,9 @@ class StarRowWriter {
   std::vector<std::uint64_t> entries_;
   std::vector<std::vector<SuffixPrefix>> found_ =
       std::vector<std::vector<SuffixPrefix>>(batch / task);
+  std::vector<std::uint64_t> genome_rows_ = std::vector<std::uint64_t>(batch / task);  ///< of tasks
   std::uint64_t done_ = 0;
+  std::uint64_t genome_done_ = 0;
 };
 
 /// Passes the first `row_count` rows on. Those that begin with N or a separator are behind them.
@@ -328,24 +330,36 @@ void write_star_rows(const Context& context, const InvertedText& text, std::uint
 }  // namespace
 
 void plan_star_index(const Context& context, const IndexRequest& request, GenomeIndexPlan& plan) {
-  const StarLetters letters(request.genome, request.options.star_bin_bits);
+  const StarGenome genome(request);
+  const StarLetters& letters = genome.letters();
+  const std::uint32_t overhang = request.options.star_annotation.overhang;
   const std::uint32_t depth = request.options.star_index_bases;
-  const int bits = position_bits(letters.genome_size());
+  std::optional<StarJunctions> junctions;
+  if (genome.annotation()) {
+    const auto codes = allocate_array<std::uint8_t>(letters.size());
+    letters.write(codes.get());
+    junctions = genome.junctions(codes.get(), overhang);
+  }
+  const StarSizes sizes(request, letters, junctions);
   const RecordTables tables(letters);
-  const auto add = [&](std::string_view name, std::uint64_t bytes) {
-    plan.files.push_back({request.options.prefix + "/" + std::string(name), bytes});
+  const auto add = [&](std::string_view suffix, std::uint64_t bytes) {
+    plan.files.push_back({request.options.prefix + std::string(suffix), bytes});
   };
-  add("chrName.txt", tables.names.size());
-  add("chrStart.txt", tables.starts.size());
-  add("chrLength.txt", tables.lengths.size());
-  add("chrNameLength.txt", tables.names_lengths.size());
-  add("genomeParameters.txt", parameters(request, letters, bits).size());
-  add("Genome", letters.genome_size());
-  add("SA", bytes_of_rows(2 * letters.bases(), bits));
-  add("SAindex", StarPrefixIndex::bytes(depth, bits + 3));
+  add("/chrName.txt", tables.names.size());
+  add("/chrStart.txt", tables.starts.size());
+  add("/chrLength.txt", tables.lengths.size());
+  add("/chrNameLength.txt", tables.names_lengths.size());
+  add("/genomeParameters.txt", parameters(request, sizes).size());
+  if (junctions)
+    for_each_table(
+        *genome.annotation(), *junctions,
+        [&](std::string_view name, const std::string& content) { add(name, content.size()); });
+  add("/Genome", sizes.genome);
+  add("/SA", sizes.sa_bytes());
+  add("/SAindex", StarPrefixIndex::bytes(depth, sizes.bits + 3));
   plan.letters = std::max(plan.letters, letters.size());
-  const std::uint64_t symbols = 2 * (letters.size() + letters.records().size());
-  plan.memory = std::max(plan.memory, symbols + memory_of_rows(context, symbols));
+  plan.memory = std::max(plan.memory, sizes.symbols + memory_of_rows(context, sizes.symbols));
+  plan.warnings.insert(plan.warnings.end(), genome.warnings().begin(), genome.warnings().end());
   const double best = std::log2(static_cast<double>(letters.size())) / 2 - 1;
   if (depth > best)
     plan.warnings.push_back(
@@ -356,30 +370,53 @@ void plan_star_index(const Context& context, const IndexRequest& request, Genome
 
 void write_star_index(const Context& context, const IndexRequest& request, IndexOutputs& outputs) {
   const PhaseTimer timer(context, "star");
-  const StarLetters letters(request.genome, request.options.star_bin_bits);
+  const StarGenome genome(request);
+  const StarLetters& letters = genome.letters();
+  const std::uint32_t overhang = request.options.star_annotation.overhang;
   const std::uint32_t depth = request.options.star_index_bases;
-  const int bits = position_bits(letters.genome_size());
   const RecordTables tables(letters);
   outputs.add("/chrName.txt").write_text(tables.names);
   outputs.add("/chrStart.txt").write_text(tables.starts);
   outputs.add("/chrLength.txt").write_text(tables.lengths);
   outputs.add("/chrNameLength.txt").write_text(tables.names_lengths);
-  outputs.add_required("/genomeParameters.txt")
-      .write_parameters(parameters(request, letters, bits), "genomeFastaFiles");
-  IndexFile& genome = outputs.add("/Genome");
-  StarRows sa(outputs.add("/SA"), 2 * letters.bases(), bits);
-  StarPrefixIndex index(outputs.add("/SAindex"), depth, bits + 3);
+  IndexFile& genome_file = outputs.add("/Genome");
+  std::optional<StarSizes> sizes;
   std::optional<InvertedText> text;
   {
-    const auto codes = allocate_array<std::uint8_t>(letters.size());
+    const auto codes = allocate_array<std::uint8_t>(genome.most_letters(overhang));
     letters.write(codes.get());
-    write_genome(letters, codes.get(), genome);
-    text.emplace(on_host(context), letters, codes.get(), bits);
+    write_genome(letters, codes.get(), genome_file);
+    std::vector<StarLetters::Record> records = letters.records();
+    const std::optional<StarJunctions> junctions = genome.junctions(codes.get(), overhang);
+    if (junctions) {
+      const std::vector<std::uint8_t>& bytes = junctions->text();
+      genome_file.write_numbers(std::span(bytes));
+      std::ranges::copy_if(bytes, codes.get() + letters.size(),
+                           [](std::uint8_t code) { return code != StarLetters::padding; });
+      const std::vector<StarLetters::Record> inserted = junctions->records();
+      records.insert(records.end(), inserted.begin(), inserted.end());
+      for_each_table(*genome.annotation(), *junctions,
+                     [&](std::string_view name, const std::string& content) {
+                       outputs.add(name).write_text(content);
+                     });
+    }
+    if (!junctions)
+      for (const std::string_view name : table_files) outputs.remove_old(name);
+    sizes.emplace(request, letters, junctions);
+    text.emplace(on_host(context),
+                 StarTextParts{records, letters.records().size(), codes.get(), sizes->genome},
+                 sizes->bits);
   }
+  outputs.add_required("/genomeParameters.txt")
+      .write_parameters(parameters(request, *sizes), {"genomeFastaFiles", "sjdbGTFfile"});
+  const std::uint64_t rows = sizes->genome_rows + sizes->inserted_rows;
+  StarRows sa(outputs.add("/SA"), rows, sizes->bits);
+  StarPrefixIndex index(outputs.add("/SAindex"), depth, sizes->bits + 3, sizes->genome_rows,
+                        sizes->inserted_rows);
   StarRowWriter writer(*text, depth, sa, index);
-  write_star_rows(less_memory(context, text->size()), *text, 2 * letters.bases(), writer);
+  write_star_rows(less_memory(context, text->size()), *text, rows, writer);
   sa.finish();
-  index.finish(2 * letters.bases());
+  index.finish();
 }
 
 }  // namespace sortie::genomes

@@ -89,6 +89,11 @@ StarLetters::StarLetters(const GenomeText& genome, std::uint32_t bin_bits) : gen
   genome_size_ = next_begin(genome_size_);
 }
 
+std::size_t StarLetters::record_of(std::uint64_t position) const {
+  const auto after = std::ranges::upper_bound(records_, position, {}, &Record::begin);
+  return static_cast<std::size_t>(after - records_.begin()) - 1;
+}
+
 std::string_view StarLetters::name(std::size_t record) const {
   constexpr std::string_view space = " \t\n\v\f\r";
   std::string_view header = genome_.records()[record].header;

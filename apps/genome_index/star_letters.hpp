@@ -35,6 +35,8 @@ class StarLetters {
   /// A, C, G and T.
   [[nodiscard]] std::uint64_t bases() const { return bases_; }
   [[nodiscard]] const std::vector<Record>& records() const { return records_; }
+  /// The record of a position in the genome; in padding, that of the record before it.
+  [[nodiscard]] std::size_t record_of(std::uint64_t position) const;
   /// The name of a record: the first word of its header.
   [[nodiscard]] std::string_view name(std::size_t record) const;
 

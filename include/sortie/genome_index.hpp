@@ -12,6 +12,23 @@
 /// Index files of aligners, byte for byte those of the tools: bwa, bwa-mem2, bowtie2, HISAT2, STAR.
 namespace sortie::genomes {
 
+/// STAR: junctions of known transcripts, whose sequences are inserted into the index.
+struct StarAnnotationOptions {
+  /// A GTF or GFF3, plain, gzip or zstd (--sjdbGTFfile); empty: no junctions, and the rest has no
+  /// effect.
+  std::string gtf;
+  /// Bases of each side of a junction (--sjdbOverhang), 1 to 4999.
+  std::uint32_t overhang = 100;
+  /// Column 3 of the lines that are read (--sjdbGTFfeatureExon).
+  std::string exon_feature = "exon";
+  /// Attribute with the transcript of an exon (--sjdbGTFtagExonParentTranscript).
+  std::string transcript_tag = "transcript_id";
+  /// Attribute with the gene of an exon (--sjdbGTFtagExonParentGene).
+  std::string gene_tag = "gene_id";
+  /// What the names of the GTF lack before those of the FASTA (--sjdbGTFchrPrefix).
+  std::string record_prefix;
+};
+
 struct GenomeIndexOptions {
   std::vector<std::string> formats;  ///< of format_names(), each at most once
   /// Path and begin of the names of all files (`PREFIX.bwt`); for STAR, a folder (`PREFIX/SA`).
@@ -20,6 +37,7 @@ struct GenomeIndexOptions {
   std::uint32_t star_index_bases = 14;
   /// STAR: records begin at multiples of this power of two (--genomeChrBinNbits), 1 to 40.
   std::uint32_t star_bin_bits = 18;
+  StarAnnotationOptions star_annotation;
   /// bowtie2, hisat2: numbers of 64 bits (`.bt2l`, `.ht2l`), which the tools choose only for a FASTA
   /// of more than 4 GiB - 200 bytes.
   bool large = false;

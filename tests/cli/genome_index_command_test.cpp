@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
+#include <csignal>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
@@ -66,6 +69,46 @@ TEST_F(GenomeIndexCommand, WritesLargeIndexesForAVersion) {
   EXPECT_EQ(index("hisat2", {"--large", "--check"}).exit_code, 3);
 }
 
+TEST_F(GenomeIndexCommand, InsertsJunctions) {
+  write_file(path("g.gtf"),
+             "a\tx\texon\t3\t6\t.\t+\t.\tgene_id \"g\"; transcript_id \"t\";\n"
+             "a\tx\texon\t11\t14\t.\t+\t.\tgene_id \"g\"; transcript_id \"t\";\n"
+             "c\tx\texon\t11\t14\t.\t+\t.\tgene_id \"g\"; transcript_id \"u\";\n");
+  const std::vector<std::string> options = {
+      "--sa-index-bases", "2", "--chr-bin-bits", "4", "--gtf", path("g.gtf"),
+      "--sjdb-overhang",  "3"};
+  const auto with = [&](const std::string& option) {
+    std::vector<std::string> all = options;
+    all.push_back(option);
+    return index("star", all);
+  };
+  const Result planned = with("--dry-run");
+  EXPECT_EQ(planned.exit_code, 0) << planned.err;
+  EXPECT_THAT(planned.out, HasSubstr("15 files of "));
+  EXPECT_THAT(planned.out, HasSubstr("\n55 " + path("i/Genome") + "\n"));
+  EXPECT_THAT(names(), ElementsAre("g.fa", "g.gtf"));
+  const Result result = index("star", options);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("warning: " + path("g.gtf") + ":3: exons of records that"));
+  EXPECT_EQ(read_file(path("i/sjdbList.out.tab")), "a\t7\t10\t+\n");
+  EXPECT_EQ(read_file(path("i/transcriptInfo.tab")), "1\nt\t2\t13\t13\t1\t2\t0\t0\n");
+  EXPECT_EQ(std::filesystem::file_size(path("i/Genome")), 55);
+  EXPECT_EQ(with("--check").exit_code, 0);
+  EXPECT_EQ(index("star", {"--sa-index-bases", "2", "--chr-bin-bits", "4", "--check"}).exit_code,
+            3);
+}
+
+TEST_F(GenomeIndexCommand, AKilledProcessLeavesNoIndex) {
+  const std::string gtf = path("pipe");
+  ASSERT_EQ(::mkfifo(gtf.c_str(), 0600), 0);
+  // It has read the FASTA, and waits for more of the GTF.
+  EXPECT_EQ(
+      run_until_signal({"index", path("g.fa"), "--format", "star", "-p", path("i"), "--gtf", gtf},
+                       gtf, std::string(std::size_t{1} << 20, '#'), SIGKILL),
+      128 + SIGKILL);
+  EXPECT_THAT(names(), ElementsAre("g.fa", "pipe"));
+}
+
 TEST_F(GenomeIndexCommand, DryRunsShowSizesAndWriteNothing) {
   const Result result = index("bwa", {"--dry-run"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -92,7 +135,9 @@ TEST_F(GenomeIndexCommand, RefusesInOneLine) {
     EXPECT_THAT(lines(result.err), SizeIs(1));
   };
   expect_line(index("bwa3"), 2, "index: found format \"bwa3\", expected bowtie2, bwa");
-  expect_line(index("star", {"--gtf", path("g.gtf")}), 2, "found --gtf, expected an index");
+  expect_line(index("star", {"--gtf", path("g.gtf")}), 1, path("g.gtf"));
+  expect_line(index("bwa", {"--gtf", path("g.gtf")}), 2, "index: found a GTF without format star");
+  expect_line(index("star", {"--sjdb-overhang", "20"}), 2, "--sjdb-overhang requires --gtf");
   expect_line(run({"index", "-", "--format", "bwa"}), 2, "found standard input without --prefix");
   expect_line(run({"index", path("g.fa"), "--format", "star"}), 1,
               path("g.fa") + ": found a file, expected the folder of the index");
