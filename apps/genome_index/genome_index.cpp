@@ -42,7 +42,7 @@ void require_annotation(const GenomeIndexOptions& options) {
     fail(fmt::format("an overhang of {}", annotation.overhang), "1 to 4999");
   const auto require_word = [&](const std::string& word, std::string_view what) {
     if (word.empty() || word.find_first_of(" \t\n\v\f\r;=\"") != std::string::npos)
-      fail(fmt::format("{} {}", what, quoted(word)), "a word");
+      fail(fmt::format("{} {}", what, sortie::quoted(word)), "a word");
   };
   require_word(annotation.exon_feature, "the feature");
   require_word(annotation.transcript_tag, "the attribute");
@@ -58,12 +58,14 @@ void require_options(const GenomeIndexOptions& options) {
   if (options.formats.empty()) fail("no format", fmt::format("{}", fmt::join(known, ", ")));
   for (const std::string& format : options.formats) {
     if (std::ranges::find(known, format) == known.end())
-      fail(fmt::format("format {}", quoted(format)), fmt::format("{}", fmt::join(known, ", ")));
+      fail(fmt::format("format {}", sortie::quoted(format)),
+           fmt::format("{}", fmt::join(known, ", ")));
     if (std::ranges::count(options.formats, format) > 1)
-      fail(fmt::format("format {} twice", quoted(format)), "each format once");
+      fail(fmt::format("format {} twice", sortie::quoted(format)), "each format once");
   }
   if (options.prefix.empty() || options.prefix.back() == '/')
-    fail(fmt::format("prefix {}", sortie::quoted(options.prefix)), "the begin of the names of files");
+    fail(fmt::format("prefix {}", sortie::quoted(options.prefix)),
+         "the begin of the names of files");
   require_annotation(options);
 }
 

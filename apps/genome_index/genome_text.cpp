@@ -53,7 +53,8 @@ void GenomeText::find_records() {
   const std::string_view all(content_.data.get(), content_.size);
   if (all.empty()) throw input_error(name_, 0, "an empty file", "a FASTA");
   if (all.front() != '>')
-    throw input_error(name_, 1, quoted(all.substr(0, 1)), "'>': the first header of a FASTA");
+    throw input_error(name_, 1, sortie::quoted(all.substr(0, 1)),
+                      "'>': the first header of a FASTA");
   for (std::size_t begin = 0; begin < all.size();) {
     const std::size_t header_end = std::min(all.find('\n', begin), all.size());
     const std::size_t body = std::min(header_end + 1, all.size());
@@ -84,7 +85,7 @@ void GenomeText::require_distinct_names() const {
     if (is_new) continue;
     throw input_error(
         name_, line_of(record.header.data()),
-        fmt::format("a second record {}", quoted(record.name())),
+        fmt::format("a second record {}", sortie::quoted(record.name())),
         fmt::format("distinct names (the first is in line {})", line_of(other->second)));
   }
 }

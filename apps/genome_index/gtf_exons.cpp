@@ -52,9 +52,10 @@ GtfExons::GtfExons(std::string_view content, const StarAnnotationOptions& option
     read_line(line, number);
   }
   if (exon_lines_ == 0)
-    throw input_error(options.gtf, 0,
-                      fmt::format("no line with {} in column 3", quoted(options.exon_feature)),
-                      "exons of a GTF");
+    throw input_error(
+        options.gtf, 0,
+        fmt::format("no line with {} in column 3", sortie::quoted(options.exon_feature)),
+        "exons of a GTF");
   if (exons_.empty())
     throw input_error(options.gtf, unknown_records_.lines != 0 ? unknown_records_.first : 0,
                       "no exon in a record of the FASTA",
@@ -87,10 +88,10 @@ void GtfExons::read_line(std::string_view line, std::uint64_t number) {
   const std::optional<std::uint64_t> begin = number_of(begin_word);
   const std::optional<std::uint64_t> end = number_of(end_word);
   if (!begin || !end || *begin == 0 || *begin > *end)
-    throw input_error(
-        options_.gtf, number,
-        fmt::format("begin {} and end {} of an exon", quoted(begin_word), quoted(end_word)),
-        "two numbers from 1, the first not above the second");
+    throw input_error(options_.gtf, number,
+                      fmt::format("begin {} and end {} of an exon", sortie::quoted(begin_word),
+                                  sortie::quoted(end_word)),
+                      "two numbers from 1, the first not above the second");
   take_word(line, column_ends);  // the score
   const std::size_t strand_at = std::min(line.find_first_not_of(column_ends), line.size());
   line.remove_prefix(strand_at);

@@ -106,7 +106,8 @@ void IndexFile::write_parameters(std::string_view text,
   const auto expected_lines = compared_lines(text);
   const auto [left, right] = std::ranges::mismatch(found_lines, expected_lines);
   if (left == found_lines.end() || right == expected_lines.end()) return;
-  difference_ = fmt::format("{}: found {}, expected {}", path_, sortie::quoted(*left), sortie::quoted(*right));
+  difference_ = fmt::format("{}: found {}, expected {}", path_, sortie::quoted(*left),
+                            sortie::quoted(*right));
 }
 
 void IndexFile::flush() {

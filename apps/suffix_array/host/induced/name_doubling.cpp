@@ -199,10 +199,10 @@ class NameDoubling {
     }
   }
 
-  /// Whether all threads sort a group.
+  /// Whether all threads sort a group. Each such sort takes new memory, whose pages 16 threads clear slowly
+  /// at a time, so not more than one group of a round.
   [[nodiscard]] bool is_large(const Group& group) const {
-    return worker_threads() > 1 &&
-           group.size() >= std::max<std::uint64_t>(order_.size() / (8 * worker_threads()), 1 << 15);
+    return worker_threads() > 1 && group.size() > order_.size() / 2;
   }
 
   [[nodiscard]] std::uint32_t position_at(std::uint64_t i) const {
