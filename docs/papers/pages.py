@@ -463,11 +463,11 @@ def tanasic_times():
     return table(["records", "1 device, ms", "2 devices, ms", "4 devices, ms", "1 device, 10^9 records/s", "1 / 2 devices"], lines)
 
 
-def tanasic_links():
+def tanasic_links(name="tanasic-links"):
     lines = []
-    for case, rows in rows_of("tanasic-links").items():
+    for case, rows in rows_of(name).items():
         lines.append([case, number(rows["direct"]["rate"]), number(rows["staged"]["rate"]) if "staged" in rows else ""])
-    return table(["copies", "direct, GB/s", "staged, GB/s"], lines)
+    return table(["copies", "direct, GB/s", "staged, GB/s"], lines) if lines else ["Not measured yet."]
 
 
 def tanasic_peers():
@@ -534,20 +534,21 @@ def tanasic_claims():
             moved = (parts["initial swap"] + parts["initial merge"]) / sum(parts.values())
             lines += [(f"two GPUs sort faster than one (Fig. 7; 2^28 pairs, {records[:3]})", "1.9", f"{time(one) / time(two):.2f}", time(one) > 1.5 * time(two)),
                       (f"two GPUs: swap and merge take a small part (Fig. 9; 2^28 pairs, {records[:3]})", "7 to 13 %", f"{100 * moved:.0f} %", moved < 0.2)]
-    links = rows_of("tanasic-links")
+    links = rows_of("tanasic-links-x2") or rows_of("tanasic-links")
     pair = links.get("device 0 and device 1, both ways")
     host = links.get("host to device 0")
     if pair and "staged" in pair:
-        lines.append(("copies between GPUs are the slower, the more the host has to do with them (Fig. 2): direct, staged, GB/s",
+        lines.append(("copies between two GPUs are the slower, the more the host has to do with them (Fig. 2; both ways): direct, staged, GB/s",
                       "", f"{pair['direct']['rate']:.0f}, {pair['staged']['rate']:.0f}", pair["direct"]["rate"] > pair["staged"]["rate"]))
         lines.append(("staged copies reach less than the host link both ways: staged, 2 x host to device",
                       "", f"{pair['staged']['rate']:.0f}, {2 * host['direct']['rate']:.0f}", pair["staged"]["rate"] < 2 * host["direct"]["rate"]))
-    row = tanasic_row("tanasic-host-28", 4)
-    if row:
+    for label, row in (("four logical devices", tanasic_row("tanasic-host-28", 4)), ("two GPUs", tanasic_row("tanasic-host-28-x2", 2))):
+        if not row:
+            continue
         copies = sum(s for n, s in row["phase_seconds"].items() if "copy" in n or "host" in n)
         if copies:
             share = copies / sum(s for n, s in row["phase_seconds"].items() if not n.startswith("stage "))
-            lines.append(("copies from and to the host take a part of the whole (Fig. 8)", "17 to 32 %", f"{100 * share:.0f} %", share < 0.4))
+            lines.append((f"copies from and to the host take a part of the whole (Fig. 8; {label})", "17 to 32 %", f"{100 * share:.0f} %", share < 0.4))
     return claims(lines)
 
 
@@ -988,7 +989,7 @@ PARTS = {
     "hou-claims": hou_claims, "hou-reg-sort": lambda: hou_bindings("reg_sort"), "hou-smem-merge": lambda: hou_bindings("smem_merge"),
     "hou-grid": hou_grid_table, "hou-chunks": hou_chunks, "hou-bins": hou_bins, "hou-moderngpu": hou_moderngpu,
     "hou-suffix-arrays": hou_suffix_arrays,
-    "tanasic-claims": tanasic_claims, "tanasic-links": tanasic_links, "tanasic-times": tanasic_times, "tanasic-host": tanasic_host, "tanasic-peers": tanasic_peers, "tanasic-two-gpus": tanasic_two_gpus,
+    "tanasic-claims": tanasic_claims, "tanasic-links": tanasic_links, "tanasic-links-two-gpus": lambda: tanasic_links("tanasic-links-x2"), "tanasic-times": tanasic_times, "tanasic-host": tanasic_host, "tanasic-peers": tanasic_peers, "tanasic-two-gpus": tanasic_two_gpus,
     "ilic-claims": ilic_claims, "ilic-table": ilic_table, "ilic-two-gpus": ilic_two_gpus, "ilic-host": ilic_host, "ilic-bits": ilic_bits, "ilic-types": ilic_types, "ilic-host-peers": ilic_host_peers,
     "capannini-claims": capannini_claims, "capannini-table": capannini_table, "capannini-counters": capannini_counters, "capannini-counted-by": capannini_counted_by, "capannini-work": capannini_work,
     "capannini-deviations": capannini_deviations, "capannini-slow-sorts": capannini_slow_sorts, "capannini-distributions": capannini_distributions,
