@@ -37,8 +37,7 @@ struct TextView {
 /// threads.
 ///
 /// \param context  backend, device, threads, memory budget, progress, report (phases, among them
-///                 "pack", "sort", "rounds", by induced sorting "names", "induce", by minimizers
-///                 "minimizers", "doubling", "divide", "buckets"; figures "rounds",
+///                 "pack", "sort", "rounds", by induced sorting "names", "induce"; figures "rounds",
 ///                 "unresolved_after_first_sort", "lms_suffixes")
 /// \throws Error (usage)  the text is longer than Pos can address
 /// \throws Error (out_of_memory, unavailable, device)
@@ -47,14 +46,12 @@ struct TextView {
 /// O(s log s) for s samples, with at most log2(r) rounds for repeats of r samples. For genomes,
 /// samples are 3 % (host) or 4 to 11 % (GPU) of the suffixes that the text rounds leave in groups.
 /// On the host, texts in which many suffixes agree in more symbols than doubling compares at once are
-/// built by induced sorting: O(n), and the sorts of distinct substrings; from 8 threads on by
-/// minimizers: O(n), and the rounds of doubling for a third of the suffixes.
+/// built by induced sorting: O(n), and the sorts of distinct substrings.
 /// Host memory, text excluded and result included, with 32-bit positions: 12.5 bytes a symbol for
 /// DNA, 13.3 for other texts, and up to 16 where a short period makes every second suffix a sample;
-/// by induced sorting 8 to 13, and 14 with separators, by minimizers 18; with 64-bit positions at
-/// most twice that. With a smaller budget, or less free memory, the host doubles in several passes,
-/// down to 9 bytes a symbol for DNA and 10 for texts without such periods. Below that the call throws
-/// before any work.
+/// by induced sorting 8 to 13, and 14 with separators; with 64-bit positions at most twice that. With
+/// a smaller budget, or less free memory, the host doubles in several passes, down to 9 bytes a symbol
+/// for DNA and 10 for texts without such periods. Below that the call throws before any work.
 /// GPU memory: at most 33 bytes a symbol with 32-bit positions, text included. With less, the
 /// suffix array is built in ranges, down to 1.5 bytes a symbol for DNA and 2.4 for any text (figure
 /// "ranges" of the report); below that the call throws.

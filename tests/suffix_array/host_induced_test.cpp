@@ -15,7 +15,6 @@
 #include "apps/suffix_array/host/induced/induction.hpp"
 #include "apps/suffix_array/host/induced/name_doubling.hpp"
 #include "apps/suffix_array/host/induced/substring_names.hpp"
-#include "apps/suffix_array/host/minimizers/minimizer_sort.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "primitives/host/parallel.hpp"
@@ -281,13 +280,13 @@ TEST_F(HostInduced, DoublingSortsSuffixesOfNames) {
       auto names = random_symbols<std::uint32_t>(size, alphabet, 3, alphabet + size);
       names.resize(size);
       std::vector<std::uint32_t> order(size);
-      host::sort_by_doubling(context(), names, alphabet, order, scratch_);
+      host::sort_by_doubling(context(), names, order, scratch_);
       EXPECT_EQ(order, plain_order(names)) << alphabet << ", " << size;
     }
   }
 }
 
-/// So many names, and such repeats, that further minimizers are sorted, and large groups by all threads.
+/// Long repeats of a string, so that groups are large and rounds many.
 TEST_F(HostInduced, DoublingSortsRepeatedNames) {
   for (const unsigned alphabet : {5U, 70000U}) {
     std::vector<std::uint32_t> names = random_symbols<std::uint32_t>(3000, alphabet, 2, alphabet);
@@ -298,7 +297,7 @@ TEST_F(HostInduced, DoublingSortsRepeatedNames) {
       names.push_back(static_cast<std::uint32_t>(names.size() % alphabet));
     }
     std::vector<std::uint32_t> order(names.size());
-    host::sort_by_doubling(context(), names, alphabet, order, scratch_);
+    host::sort_by_doubling(context(), names, order, scratch_);
     std::vector<std::uint32_t> ranks(names.size() + 1);  // 0 is that of the end
     for (std::uint32_t i = 0; i < order.size(); ++i) ranks[order[i]] = i + 1;
     EXPECT_EQ(std::ranges::count(ranks, 0U), 1);
@@ -306,37 +305,6 @@ TEST_F(HostInduced, DoublingSortsRepeatedNames) {
       return std::pair(names[at], ranks[at + 1]);
     };
     EXPECT_TRUE(std::ranges::is_sorted(order, {}, name_and_rest)) << alphabet;
-  }
-}
-
-/// Zeros at the end of a text are letters, and less than all others, but greater than the end.
-TEST_F(HostInduced, SortsByMinimizers) {
-  const auto sorted = [](std::span<const std::uint8_t> text) {
-    std::vector<std::uint32_t> suffixes(text.size());
-    host::sort_by_minimizers(context(), text, suffixes);
-    return suffixes;
-  };
-  std::uint64_t seed = 0;
-  for (const std::size_t size : {1, 2, 6, 7, 8, 9, 20, 700}) {
-    for (const unsigned alphabet : {1U, 2U, 3U, 20U, 256U}) {
-      for (const unsigned run : {1U, 5U, 90U}) {
-        auto symbols = random_symbols<std::uint8_t>(size, alphabet, run, ++seed);
-        symbols.resize(size);
-        EXPECT_EQ(sorted(symbols), plain_order(symbols)) << size << ", " << alphabet << ", " << run;
-      }
-    }
-  }
-}
-
-TEST_F(HostInduced, SortsLargeTextsByMinimizers) {
-  std::string zeros = large_text(190) + std::string(20000, '\0');
-  for (std::size_t i = 0; i < zeros.size(); i += 1234) zeros[i] = '\0';
-  for (const std::string& letters :
-       {large_text(26), zeros, test::repeated(zeros, 2), test::repeated("AB", 30000)}) {
-    const test::NamedText text = test::single("", letters);
-    std::vector<std::uint32_t> suffixes(letters.size());
-    host::sort_by_minimizers(context(), text.view().symbols, suffixes);
-    EXPECT_NO_THROW(check<std::uint32_t>(context(), text.view(), suffixes));
   }
 }
 
@@ -428,7 +396,7 @@ TEST_F(HostInduced, StaysWithinTheMemoryThatIsStated) {
     const auto suffixes = host::build_induced<std::uint32_t>(context(), text.view());
     const auto taken = static_cast<double>(peak_host_memory() - before);
     const double rounding = 16.0 * (1 << 20);  // large pages
-    const double stated = !text.separators.empty() ? 14 : worker_threads() < 8 ? 13 : 18;
+    const double stated = text.separators.empty() ? 13 : 14;
     EXPECT_LE(taken, stated * static_cast<double>(text.symbols.size()) + rounding)
         << text.name << ": " << taken / static_cast<double>(text.symbols.size())
         << " bytes a symbol";

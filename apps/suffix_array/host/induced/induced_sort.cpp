@@ -12,8 +12,6 @@
 // SA-IS induces the order of the LMS substrings, too. Here a hash table finds the distinct ones, which are
 // few, so that threads divide the work.
 //
-// Many threads sort texts by minimizers instead (minimizer_sort.hpp), where these are few.
-//
 // Memory, for n symbols of which m begin LMS suffixes (0.3 n in most texts, at most n / 2), text excluded:
 //
 // | array                  | bytes                              | lifetime |
@@ -41,7 +39,6 @@
 #include "apps/suffix_array/host/induced/induction.hpp"
 #include "apps/suffix_array/host/induced/name_doubling.hpp"
 #include "apps/suffix_array/host/induced/substring_names.hpp"
-#include "apps/suffix_array/host/minimizers/minimizer_sort.hpp"
 #include "apps/suffix_array/host/text/coded_text.hpp"
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
@@ -60,10 +57,9 @@ namespace {
 /// documentation 0.35, HTML 0.03.
 constexpr double least_distinct = 0.2;
 
-/// On so many threads, doubling sorts all names, and texts without separators are sorted by minimizers.
-/// Sequential parts of induced sorting leave most threads idle: on 16 threads, source of 44 MB took 0.44 s with
-/// doubling and 0.63 s with further levels of names.
-constexpr int minimizer_threads = 8;
+/// On so many threads, doubling sorts all names. Sequential parts of induced sorting leave most threads idle: on
+/// 16 threads, source of 44 MB took 0.44 s with doubling and 0.63 s with further levels of names.
+constexpr int doubling_threads = 8;
 
 /// Steps 1 and 2. \param order  receives numbers of LMS suffixes in their order
 template <class Symbol>
@@ -128,82 +124,46 @@ double repeated_share(std::span<const std::uint8_t> symbols) {
   return static_cast<double>(repeated) / static_cast<double>(std::max<std::size_t>(all.size(), 1));
 }
 
-/// Random substrings of a text.
-struct TextSample {
-  static constexpr std::uint64_t count = 4096;
-  static constexpr std::uint64_t length = 32;
-
-  std::vector<std::array<std::uint8_t, length>> substrings;  ///< sorted
-  bool has_few_letters = false;
-
-  /// \pre can_sample(text)
-  explicit TextSample(const TextView& text) : substrings(count) {
-    constexpr std::ptrdiff_t few_letters = 16;
-    std::array<bool, 256> seen{};
-    Random random(count);
-    for (auto& substring : substrings) {
-      const std::uint64_t first = random.below(text.size() - length);
-      std::copy_n(text.symbols.data() + first, length, substring.begin());
-      for (const std::uint8_t symbol : substring) seen[symbol] = true;
-    }
-    has_few_letters = std::ranges::count(seen, true) <= few_letters;
-    std::ranges::sort(substrings);
-  }
-
-  static bool can_sample(const TextView& text) { return text.size() >= count * length; }
-};
-
-/// How many of sorted items equal the one before.
-template <class Items>
-std::uint64_t repeated_items(const Items& items) {
-  std::uint64_t repeated = 0;
-  for (std::size_t i = 1; i < items.size(); ++i) repeated += items[i] == items[i - 1];
-  return repeated;
-}
-
 /// Doubling compares 7 bytes at a time, or 21 bases, so texts of bytes are left to it where few suffixes
 /// agree in two rounds: of proteins, a tenth; of C source and documentation, more than half. Genomes have
 /// many repeats, and texts runs of one letter, that doubling sorts fast, but it is slow for other short
 /// periods.
 bool is_faster_by_induction(const TextView& text) {
-  if (!TextSample::can_sample(text)) return false;
-  TextSample sample(text);
-  if (!sample.has_few_letters) return repeated_share(text.symbols) > 0.3;
-  std::erase_if(sample.substrings, [](const auto& substring) {
-    return std::ranges::count(substring, substring[0]) == std::ranges::ssize(substring);
+  constexpr std::uint64_t samples = 4096;
+  constexpr std::uint64_t length = 32;
+  constexpr std::ptrdiff_t few_letters = 16;
+  if (text.size() < samples * length) return false;
+  std::array<bool, 256> seen{};
+  std::vector<std::array<std::uint8_t, length>> found(samples);
+  Random random(samples);
+  for (auto& sample : found) {
+    const std::uint64_t first = random.below(text.size() - length);
+    std::copy_n(text.symbols.data() + first, length, sample.begin());
+    for (const std::uint8_t symbol : sample) seen[symbol] = true;
+  }
+  if (std::ranges::count(seen, true) > few_letters) return repeated_share(text.symbols) > 0.3;
+  std::erase_if(found, [](const auto& sample) {
+    return std::ranges::count(sample, sample[0]) == std::ranges::ssize(sample);
   });
-  return repeated_items(sample.substrings) > TextSample::count / 4;
+  std::ranges::sort(found);
+  return std::ranges::unique(found).size() > samples / 4;
 }
 
 std::uint64_t bytes_needed(const TextView& text) {
   return text.size() * (text.separators.empty() ? 13 : 14);
 }
 
-/// Whether sort_by_minimizers() takes a text, is faster, and has the memory. In short periods and runs,
-/// every position is a minimizer.
-bool uses_minimizers(const HostContext& context, const TextView& text) {
-  if (host_threads() < minimizer_threads || !text.separators.empty()) return false;
-  if (!TextSample::can_sample(text)) return false;
-  const std::uint64_t bytes = text.size() * (sizeof(std::uint32_t) + minimizer_bytes_per_symbol);
-  if (bytes > host_memory_limit(context)) return false;
-  return repeated_items(TextSample(text).substrings) < TextSample::count / 4 * 3;
-}
-
 std::vector<std::uint32_t> induced(const Context& context, const TextView& text) {
   const std::uint64_t size = text.size();
   start_host_runtime(context.threads);
-  std::vector<std::uint32_t> suffixes;
-  resize_for_overwrite(suffixes, static_cast<std::int64_t>(size));
-  if (uses_minimizers(context, text)) {
-    sort_by_minimizers(context, text.symbols, suffixes);
-    return suffixes;
-  }
   report_progress(context, "names", 0, size);
   PhaseTimer names(context, "names");
   const std::vector<std::uint8_t> symbols = renumbered(text);
   const SymbolString<std::uint8_t> string{
       symbols.empty() ? text.symbols : std::span<const std::uint8_t>(symbols), 256,
       !symbols.empty()};
+  std::vector<std::uint32_t> suffixes;
+  resize_for_overwrite(suffixes, static_cast<std::int64_t>(size));
   const std::vector<std::uint64_t> counts = count_lms_suffixes(string);
   const std::uint64_t count = begins_of(counts).back();
   const auto order = std::span(suffixes).first(count);
@@ -249,8 +209,8 @@ void sort_names(const HostContext& context, std::span<const std::uint32_t> names
     return;
   }
   if (distinct > least_distinct * static_cast<double>(names.size()) ||
-      host_threads() >= minimizer_threads) {
-    sort_by_doubling(context, names, distinct, order, scratch);
+      host_threads() >= doubling_threads) {
+    sort_by_doubling(context, names, order, scratch);
     return;
   }
   const SymbolString<std::uint32_t> string{names, distinct};
