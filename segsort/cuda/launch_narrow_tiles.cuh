@@ -49,14 +49,11 @@ cudaError_t launch_narrow_lists(const LaunchPlan& plan, const NarrowArguments<Na
       return launch_narrow_lists<Narrow, ValueBytes, List + 1>(plan, arguments);
   return status;
 }
-/// \pre sorts_words_in_teams<Narrow>(arguments.value_bytes)
 template <class Narrow>
 cudaError_t launch_narrow_teams(const LaunchPlan& plan, const NarrowArguments<Narrow>& arguments) {
-  if constexpr (sorts_words_in_teams<Narrow>(4)) {
-    if (arguments.value_bytes == 4) return launch_narrow_lists<Narrow, 4>(plan, arguments);
-    if (arguments.value_bytes == 8) return launch_narrow_lists<Narrow, 8>(plan, arguments);
-  }
-  return launch_narrow_lists<Narrow, 0>(plan, arguments);
+  return arguments.value_bytes == 0   ? launch_narrow_lists<Narrow, 0>(plan, arguments)
+         : arguments.value_bytes == 4 ? launch_narrow_lists<Narrow, 4>(plan, arguments)
+                                      : launch_narrow_lists<Narrow, 8>(plan, arguments);
 }
 
 }  // namespace sortie::segsort

@@ -15,8 +15,6 @@ namespace sortie::segsort {
 template <class Narrow>
 cudaError_t launch_narrow_teams(const LaunchPlan& plan, const NarrowArguments<Narrow>& arguments);
 extern template cudaError_t launch_narrow_teams(const LaunchPlan&,
-                                                const NarrowArguments<std::uint8_t>&);
-extern template cudaError_t launch_narrow_teams(const LaunchPlan&,
                                                 const NarrowArguments<std::uint16_t>&);
 template <class Narrow>
 cudaError_t launch_narrow_tiles(const LaunchPlan& plan, const NarrowArguments<Narrow>& arguments);
@@ -158,13 +156,13 @@ cudaError_t launch_digits(const LaunchPlan& plan, const NarrowArguments<Narrow>&
   return status;
 }
 
-/// One sort of words takes less time than the passes of two digits, or than a pass that ranks keys
-/// which are alone.
+/// Keys of 2 bytes are sorted as words if the GPU has the shared memory: one sort takes less time
+/// than the passes of two digits.
 template <class Narrow>
 cudaError_t launch_listed(const LaunchPlan& plan, const NarrowArguments<Narrow>& arguments) {
-  if (sorts_words_in_teams<Narrow>(arguments.value_bytes) &&
-      static_cast<std::size_t>(plan.limits.shared_bytes) >= shared_bytes_of_narrow_teams)
-    return launch_narrow_teams(plan, arguments);
+  if constexpr (sizeof(Narrow) == 2)
+    if (static_cast<std::size_t>(plan.limits.shared_bytes) >= shared_bytes_of_narrow_teams)
+      return launch_narrow_teams(plan, arguments);
   return launch_digits(plan, arguments);
 }
 

@@ -6,9 +6,9 @@
 #include "segsort/cuda/narrow_tiles.cuh"
 #include "segsort/cuda/team_sort.cuh"
 
-/// Segments that exceed the tile of a warp, sorted as words by a team of warps. Keys of 1 byte with
-/// values are sorted by their digit instead (narrow_digits.cuh): words with so few keys cannot be
-/// distributed evenly. Keys of 1 byte alone are in order as soon as they are distributed.
+/// Segments of keys of 2 bytes that exceed the tile of a warp, sorted as words
+/// by a team of warps. Keys of 1 byte are sorted by their digit instead
+/// (narrow_digits.cuh): words with so few keys cannot be distributed evenly.
 namespace sortie::segsort {
 
 /// The tile for the segments of a list of teams.

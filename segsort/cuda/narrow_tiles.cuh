@@ -22,13 +22,7 @@ inline constexpr int digit_block_warps = 16;
 __host__ __device__ constexpr std::uint64_t longest_of_digit_list(int list) {
   return list < 0 ? longest_narrow_tile : std::uint64_t{2 * longest_narrow_tile} << list;
 }
-/// Whether teams sort keys as words (narrow_teams.cuh) if the GPU has the shared memory for their
-/// tiles, not by digits: keys of 2 bytes, and keys of 1 byte alone.
-template <class Narrow>
-__host__ __device__ constexpr bool sorts_words_in_teams(int value_bytes) {
-  return sizeof(Narrow) == 2 || value_bytes == 0;
-}
-/// Shared memory of the tile of any team that sorts words.
+/// Shared memory of the tile of any team that sorts words (narrow_teams.cuh).
 inline constexpr std::size_t shared_bytes_of_narrow_teams = 140 * 1024;
 inline constexpr std::uint64_t longest_of_digit_teams = longest_of_digit_list(digit_lists - 1);
 
