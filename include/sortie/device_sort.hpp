@@ -112,9 +112,9 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// positions of 4 bytes (8 from 2^32 items on) or of packed values, from 2^21 items on three.
 /// Positions: one array of them, from 2^21 items on two, and two of the keys.
 ///
-/// CUB is faster for some keys of 4 bytes: on an H100 uniform ones alone take up to 1.06 times its
-/// time at 2^24, with values of 4 bytes 1.08 times from 2^22 to 2^24 and 1.05 times at 2^28. Uneven
-/// keys take up to 1.15 times its time; where they are sorted by ranges (see above) up to twice.
+/// CUB is faster in some cases: on an H100, pairs of 4 bytes take 1.11 times its time at 2^24, narrow
+/// signed or floating-point keys with values up to 1.28 times. Uneven keys take up to 1.2 times its
+/// time from 2^22 items on; shorter arrays of them, sorted by ranges, two to six times.
 ///
 /// Complexity: by ranges one pass over the items for each factor of 256 to 512 in their number, at
 /// most one for each 4 bits of the key; by digits at most one for each 8 bits.
