@@ -79,7 +79,7 @@ class ByteKeys {
   const SymbolString<std::uint8_t>& string_;
 };
 
-/// Keys of substrings of names: as many as fit 128 bits, then ones, which are no symbol.
+/// Keys of substrings of names: as many as fit two words of 64 bits, then ones, which are no symbol.
 class NameKeys {
  public:
   using Key = DoubleWord;
@@ -87,7 +87,8 @@ class NameKeys {
   explicit NameKeys(const SymbolString<std::uint32_t>& string)
       : string_(string),
         symbol_bits_(std::bit_width(string.alphabet)),
-        longest(std::min<std::uint32_t>(128 / symbol_bits_, symbols_after_names)),
+        half_(std::min<std::uint32_t>(64 / symbol_bits_, symbols_after_names / 2)),
+        longest(2 * half_),
         key_bits(static_cast<int>(longest) * symbol_bits_) {
     ones_after_[longest] = 0;
     for (std::uint32_t length = longest; length-- > 0;)
@@ -98,11 +99,16 @@ class NameKeys {
   [[nodiscard]] bool has_key(std::uint32_t, std::uint32_t length) const {
     return length <= longest;
   }
+  /// Two words that do not depend on each other, and need no shifts of 128 bits.
   [[nodiscard]] Key key(std::uint32_t begin, std::uint32_t length) const {
-    Key key = 0;
-    for (std::uint32_t i = 0; i < longest; ++i)
-      key = key << symbol_bits_ | string_.symbols.data()[begin + i];
-    return key | ones_after_[length];
+    const std::uint32_t* const symbols = string_.symbols.data() + begin;
+    std::uint64_t high = 0;
+    std::uint64_t low = 0;
+    for (std::uint32_t i = 0; i < half_; ++i) {
+      high = high << symbol_bits_ | symbols[i];
+      low = low << symbol_bits_ | symbols[half_ + i];
+    }
+    return (Key{high} << (static_cast<int>(half_) * symbol_bits_) | low) | ones_after_[length];
   }
   [[nodiscard]] Key key_of_long(std::uint32_t begin, std::uint32_t length) const {
     Key key = 0;
@@ -114,6 +120,7 @@ class NameKeys {
  private:
   const SymbolString<std::uint32_t>& string_;
   int symbol_bits_;
+  std::uint32_t half_;  ///< symbols of a word
   std::array<Key, symbols_after_names + 1> ones_after_{};
 
  public:
