@@ -39,8 +39,9 @@ std::vector<std::uint64_t> numbers(std::string_view bytes, std::size_t width) {
 std::uint64_t count(std::string_view text, const std::vector<std::uint64_t>& table,
                     std::string_view pattern) {
   const auto part = [&](std::uint64_t at) { return text.substr(at, pattern.size()); };
-  const auto ends = std::ranges::equal_range(table, pattern, {}, part);
-  return ends.size();
+  // Not equal_range(), whose result Clang 14 does not compile with libstdc++ 12.
+  const auto begin = std::ranges::lower_bound(table, pattern, {}, part);
+  return static_cast<std::uint64_t>(std::ranges::upper_bound(table, pattern, {}, part) - begin);
 }
 
 std::uint64_t count_by_search(std::string_view text, std::string_view pattern, std::size_t step) {
