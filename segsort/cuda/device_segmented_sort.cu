@@ -189,10 +189,10 @@ struct TemporaryStorage {
       const std::uint64_t tiles = items / Tiles::smallest_partition_tile + 1;
       if (Tiles::has_small_sort && request.is_array && !request.input_is_scratch &&
           !is_in_place(request) && items <= most_items_of_array_rows) {
-        const ArrayRows rows(items > longest_single_block_partition ? tiles : 0);
+        const ArrayRows rows(items, tiles);
         lists.part_capacity = rows.parts;
         lists.chunk_capacity = rows.chunks;
-        lists.histograms = carver.take<std::uint64_t>(rows.histograms() * most_buckets);
+        lists.histograms = carver.take<std::uint64_t>(rows.histograms * most_buckets);
         lists.tile_group_rows_in_scratch = true;
         lists.tile_group_row_capacity = rows.tile_groups;
         lists.tile_group_rows = carver.take<std::uint32_t>(rows.tile_groups * most_buckets);

@@ -46,14 +46,16 @@ struct ArrayRows {
   std::uint32_t parts;  ///< of a batch
   std::uint32_t chunks;
   std::uint32_t tile_groups;
+  std::uint64_t histograms;
 
-  /// \param tiles  of the array; 0 if only the first partition can be by the grid
-  explicit constexpr ArrayRows(std::uint64_t tiles)
-      : parts(static_cast<std::uint32_t>((tiles + 35) / 36)),
-        chunks(static_cast<std::uint32_t>((tiles + 17) / 18)),
-        tile_groups(static_cast<std::uint32_t>((tiles + 5) / 6)) {}
-  [[nodiscard]] constexpr std::uint64_t histograms() const {
-    return chunks + std::uint64_t{2} * parts;
+  /// \param tiles  of the array
+  constexpr ArrayRows(std::uint64_t items, std::uint64_t tiles) {
+    // Without a further partition by the grid the first needs limits, but no rows.
+    const bool has_more = items > longest_single_block_partition;
+    parts = static_cast<std::uint32_t>(has_more ? (tiles + 35) / 36 : 1);
+    chunks = static_cast<std::uint32_t>(has_more ? (tiles + 17) / 18 : 1);
+    tile_groups = static_cast<std::uint32_t>(has_more ? (tiles + 5) / 6 : 0);
+    histograms = has_more ? chunks + std::uint64_t{2} * parts : 0;
   }
 };
 /// Up to so many items, evenly spread ones need no second partition by the grid.

@@ -401,38 +401,43 @@ TEST(Kernels, GridPartition) {
   partition_by_grid<LargeTiles>();
 }
 
-// An array: the rows of the first partition are in the scratch buffer, those of others are few.
-TEST(Kernels, GridPartitionOfAnArray) {
+/// An array: the rows of the first partition are in the scratch buffer, those of others are few.
+void partition_array(std::uint32_t length, Keys kind) {
   using Tiles = LargeTiles;
-  for (const Keys kind : {Keys::random, Keys::steep, Keys::half_greatest}) {
-    Problem<std::uint32_t, 4> problem({270'000}, kind);
-    problem.list<Tiles>(0);
-    std::vector<SharedPart> shared_parts[2];
-    for (int round = 0; round < 2; ++round) {
-      shared_parts[round].resize(most_shared_parts(problem.items(), true, Tiles::longest_group));
-      problem.lists.shared_parts[round] = shared_parts[round].data();
-    }
-    const std::uint64_t tiles = problem.items() / Tiles::smallest_partition_tile + 1;
-    const ArrayRows rows(tiles);
-    std::vector<std::uint64_t> histograms(rows.histograms() * most_buckets);
-    std::vector<std::uint32_t> tile_group_rows(rows.tile_groups * most_buckets);
-    problem.lists.histograms = histograms.data();
-    problem.lists.input_histograms =
-        reinterpret_cast<std::uint64_t*>(problem.arguments.keys_scratch) + tiles * most_buckets / 2;
-    problem.lists.part_capacity = rows.parts;
-    problem.lists.chunk_capacity = rows.chunks;
-    problem.lists.tile_group_rows = tile_group_rows.data();
-    problem.lists.tile_group_row_capacity = rows.tile_groups;
-    problem.lists.tile_group_rows_in_scratch = true;
-    cuda_on_host::run_block(Tiles::grid_shape<std::uint32_t, 4>.threads, [&] {
-      grid_partition_kernel<std::uint32_t, 4, Tiles>(problem.arguments, {problem.lists});
-    });
-    cuda_on_host::run_block(Tiles::single_block_shape<std::uint32_t, 4>.threads, [&] {
-      single_block_partition_kernel<std::uint32_t, 4, Tiles>(problem.arguments, {problem.lists});
-    });
-    problem.sort_groups();
-    problem.expect_sorted(any_length);
+  Problem<std::uint32_t, 4> problem({length}, kind);
+  problem.lists.segment(grid_partition_class, 0) = 0;
+  problem.lists.counters->segments[grid_partition_class] = 1;
+  std::vector<SharedPart> shared_parts[2];
+  for (int round = 0; round < 2; ++round) {
+    shared_parts[round].resize(most_shared_parts(problem.items(), true, Tiles::longest_group));
+    problem.lists.shared_parts[round] = shared_parts[round].data();
   }
+  const std::uint64_t tiles = problem.items() / Tiles::smallest_partition_tile + 1;
+  const ArrayRows rows(problem.items(), tiles);
+  std::vector<std::uint64_t> histograms(rows.histograms * most_buckets);
+  std::vector<std::uint32_t> tile_group_rows(rows.tile_groups * most_buckets);
+  problem.lists.histograms = histograms.data();
+  problem.lists.input_histograms =
+      reinterpret_cast<std::uint64_t*>(problem.arguments.keys_scratch) + tiles * most_buckets / 2;
+  problem.lists.part_capacity = rows.parts;
+  problem.lists.chunk_capacity = rows.chunks;
+  problem.lists.tile_group_rows = tile_group_rows.data();
+  problem.lists.tile_group_row_capacity = rows.tile_groups;
+  problem.lists.tile_group_rows_in_scratch = true;
+  cuda_on_host::run_block(Tiles::grid_shape<std::uint32_t, 4>.threads, [&] {
+    grid_partition_kernel<std::uint32_t, 4, Tiles>(problem.arguments, {problem.lists});
+  });
+  cuda_on_host::run_block(Tiles::single_block_shape<std::uint32_t, 4>.threads, [&] {
+    single_block_partition_kernel<std::uint32_t, 4, Tiles>(problem.arguments, {problem.lists});
+  });
+  problem.sort_groups();
+  problem.expect_sorted(any_length);
+}
+
+TEST(Kernels, GridPartitionOfAnArray) {
+  for (const std::uint32_t length : {8193, 20'000, 65'536, 65'537, 270'000})
+    for (const Keys kind : {Keys::random, Keys::steep, Keys::half_greatest})
+      partition_array(length, kind);
 }
 
 TEST(Kernels, GridPartitionInSmallTiles) {
