@@ -344,6 +344,9 @@ void preset_use_of_digits(std::optional<DigitUse> use) {
 void limit_shared_bytes(int bytes) {
   shared_bytes_limit = bytes;
 }
+int limited_shared_bytes(int bytes) {
+  return shared_bytes_limit == 0 ? bytes : std::min(bytes, shared_bytes_limit);
+}
 
 cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
                            const DeviceRequest& request, cudaStream_t stream) {
@@ -359,8 +362,7 @@ cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
   const cudaError_t queried = limits.query();
   // The size may be queried without a GPU.
   if (queried != cudaSuccess && temp_storage != nullptr) return queried;
-  if (shared_bytes_limit != 0)
-    limits.shared_bytes = std::min(limits.shared_bytes, shared_bytes_limit);
+  limits.shared_bytes = limited_shared_bytes(limits.shared_bytes);
   // The large tiles are sized for data-centre GPUs, which have about twice as much shared memory as
   // others.
   const std::size_t wanted = with_widths(request, [&]<class Word, int ValueBytes>() {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <random>
 #include <set>
 #include <type_traits>
@@ -19,6 +20,7 @@
 #include "segsort/cuda/grid_partition.cuh"
 #include "segsort/cuda/partition.cuh"
 #include "segsort/cuda/radix_passes.cuh"
+#include "segsort/cuda/short_digits.cuh"
 #include "segsort/cuda/small_sort.cuh"
 
 namespace sortie::segsort {
@@ -474,6 +476,36 @@ void sort_by_digits(Keys kind, Order order, int end_bit = 8 * sizeof(Word)) {
     }
   }
   problem.expect_sorted(any_length);
+}
+
+/// Sorts an array by its digits in one kernel.
+template <class Word, int ValueBytes>
+void sort_by_short_digits(Keys kind, Order order = Order::ascending, int end_bit = 8 * sizeof(Word)) {
+  using Shared = radix::PassShared<Word, ValueBytes, radix::short_shape<Word, ValueBytes>>;
+  constexpr std::uint32_t length = 2 * Shared::tile + 1234;
+  Problem<Word, ValueBytes> problem({length}, kind, order);
+  problem.arguments.codec = BitRangeCodec<Word>::make(KeyKind::unsigned_integer, order, 0, end_bit);
+  radix::ShortPasses<Word> passes;
+  std::vector<radix::Status> statuses(radix::short_status_words<Word, ValueBytes>(length));
+  std::memset(&passes, 0xab, sizeof(passes));
+  std::fill(statuses.begin(), statuses.end(), 0xdeadbeef);
+  cuda_on_host::run_block(Shared::threads, [&] {
+    const auto run = [&]<bool IsPlain>() {
+      radix::short_digits_kernel<Word, ValueBytes, IsPlain>(
+          problem.arguments, &passes, statuses.data(), static_cast<std::uint32_t>(statuses.size()),
+          length);
+    };
+    problem.arguments.codec.plain ? run.template operator()<true>()
+                                  : run.template operator()<false>();
+  });
+  problem.expect_sorted(any_length);
+}
+
+TEST(Kernels, ShortDigits) {
+  sort_by_short_digits<std::uint32_t, 0>(Keys::random);
+  sort_by_short_digits<std::uint32_t, 4>(Keys::few_random);
+  sort_by_short_digits<std::uint64_t, 0>(Keys::steep);
+  sort_by_short_digits<std::uint64_t, 4>(Keys::half_greatest, Order::descending);
 }
 
 /// Sorts an array by buckets, with the cuts `stride` items apart.
