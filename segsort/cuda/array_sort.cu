@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "core/cuda/device_pool.hpp"
 #include "primitives/cuda/device_radix_sort.hpp"
@@ -44,6 +46,11 @@ namespace {
 
 /// Fewer keys of 2 bytes are sorted by their digits, with less storage than counters take.
 constexpr std::uint64_t least_counted = 1 << 19;
+/// Several arrays of values are sorted in groups of up to 8 bytes from so many items on, since gathers
+/// of longer arrays miss the cache, and up to so many groups.
+constexpr std::uint64_t least_grouped = 1 << 25;
+constexpr std::size_t most_groups_of_values = 4;
+constexpr std::size_t most_packed_bytes = 8;
 /// Up to so many items, a block sorts the array.
 constexpr std::uint64_t most_items_of_block = longest_of_group_class(group_classes - 1);
 
@@ -74,16 +81,12 @@ class ArraySort {
     if (!measures_ && n() == 0) return fits();
     if (request_.are_positions) return sort_positions();
     if (request_.several_values.size() == 1) {
-      const DeviceValues& values = request_.several_values.front();
-      request_.values_in = values.in;
-      request_.values_out = values.out;
-      request_.value_bytes = values.bytes;
+      set_values(request_, request_.several_values.front());
       request_.several_values = {};
     }
     if (!request_.several_values.empty()) {
-      const std::size_t bytes = bytes_of_several();
-      if (bytes <= 4) return sort_packed<std::uint32_t>();
-      if (bytes <= 8) return sort_packed<std::uint64_t>();
+      const std::vector<ValueGroup> groups = groups_of_values();
+      if (groups.size() == 1 || takes_groups(groups)) return sort_groups(groups);
       return sort_and_gather();
     }
     if (request_.value_bytes == 0 || request_.value_bytes == 4 || request_.value_bytes == 8)
@@ -91,7 +94,9 @@ class ArraySort {
     return sort_and_gather();
   }
   /// A null pointer would query the size again, so there is at least one byte.
-  [[nodiscard]] std::size_t bytes() const { return std::max<std::size_t>(carver_.used(), 1); }
+  [[nodiscard]] std::size_t bytes() const {
+    return std::max({carver_.used(), most_used_, std::size_t{1}});
+  }
 
  private:
   [[nodiscard]] std::uint64_t n() const { return static_cast<std::uint64_t>(request_.num_items); }
@@ -152,16 +157,65 @@ class ArraySort {
     return status;
   }
 
-  [[nodiscard]] std::size_t bytes_of_several() const {
-    std::size_t bytes = 0;
-    for (const DeviceValues& values : request_.several_values) bytes += values.bytes;
-    return bytes;
+  static void set_values(ArrayRequest& request, const DeviceValues& values) {
+    request.values_in = values.in;
+    request.values_out = values.out;
+    request.value_bytes = values.bytes;
   }
-  /// \pre bytes_of_several() <= sizeof(Word)
-  template <class Word>
-  cudaError_t sort_packed() {
-    PackedFields fields{};
+
+  /// Arrays of values that are sorted together.
+  struct ValueGroup {
+    std::vector<DeviceValues> arrays;
+    std::size_t bytes = 0;  ///< of a value of each
+  };
+  /// Puts each array into the first group that has room for it; no group has more than 8 bytes,
+  /// unless one array has.
+  [[nodiscard]] std::vector<ValueGroup> groups_of_values() const {
+    std::vector<ValueGroup> groups;
     for (const DeviceValues& values : request_.several_values) {
+      auto group = std::find_if(groups.begin(), groups.end(), [&](const ValueGroup& other) {
+        return other.bytes + values.bytes <= most_packed_bytes;
+      });
+      if (group == groups.end()) group = groups.emplace(groups.end());
+      group->arrays.push_back(values);
+      group->bytes += values.bytes;
+    }
+    return groups;
+  }
+  /// Whether a sort for each group takes less time than one for positions and a gather of each
+  /// array. The keys must stay as they are.
+  [[nodiscard]] bool takes_groups(const std::vector<ValueGroup>& groups) const {
+    return n() >= least_grouped && groups.size() <= most_groups_of_values &&
+           request_.keys_in != request_.keys_out &&
+           std::all_of(groups.begin(), groups.end(),
+                       [](const ValueGroup& group) { return group.bytes <= most_packed_bytes; });
+  }
+  cudaError_t sort_groups(const std::vector<ValueGroup>& groups) {
+    const StorageCarver all = carver_;
+    for (const ValueGroup& group : groups) {
+      carver_ = all;
+      const cudaError_t status = sort_group(group);
+      if (status != cudaSuccess) return status;
+      most_used_ = std::max(most_used_, carver_.used());
+    }
+    return cudaSuccess;
+  }
+  cudaError_t sort_group(const ValueGroup& group) {
+    const DeviceValues& first = group.arrays.front();
+    if (group.arrays.size() == 1 && first.in != first.out &&
+        (first.bytes == 4 || first.bytes == 8)) {
+      ArrayRequest items = request_;
+      set_values(items, first);
+      return sort_items(items, false);
+    }
+    return group.bytes <= 4 ? sort_packed<std::uint32_t>(group.arrays)
+                            : sort_packed<std::uint64_t>(group.arrays);
+  }
+  /// \pre the values together fit a word
+  template <class Word>
+  cudaError_t sort_packed(std::span<const DeviceValues> arrays) {
+    PackedFields fields{};
+    for (const DeviceValues& values : arrays) {
       const std::uint64_t all = reinterpret_cast<std::uintptr_t>(values.in) |
                                 reinterpret_cast<std::uintptr_t>(values.out) | values.bytes;
       const auto unit = static_cast<unsigned int>(all & (~all + 1));
@@ -321,6 +375,7 @@ class ArraySort {
   cudaStream_t stream_;
   void* storage_;
   StorageCarver carver_;
+  std::size_t most_used_ = 0;  ///< by the groups of values
   std::size_t available_;
   bool measures_;
   DeviceLimits limits_;

@@ -454,7 +454,36 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
 #pragma unroll
       for (int w = 0; w < Shared::warps; ++w) shared.counts()[w][thread] += start;
     }
-    __syncthreads();
+    // The number of the thread's digit in the tiles before.
+    const auto look_back = [&] {
+      const std::uint32_t before =
+          items_before(in_global_memory(statuses) + thread, tile, in_tile, portion.number);
+      // The last tile of the portion knows where the next one begins.
+      if (tile == tiles - 1)
+        starts_of_digits.store(thread, shared.starts_of_digits[thread] + before + in_tile);
+      return before;
+    };
+    const bool has_whole_tile = is_full && in_tile == Shared::tile;
+    if (__syncthreads_or(has_whole_tile ? 1 : 0) != 0) {
+      // All items have one digit, as often in passes over high digits: they are copied.
+      if (has_digit) {
+        const std::uint32_t before = look_back();
+        if (has_whole_tile) shared.places[0] = shared.starts_of_digits[thread] + before;
+      }
+      __syncthreads();
+      const std::uint64_t place = shared.places[0] + static_cast<unsigned int>(first);
+#pragma unroll
+      for (int r = 0; r < items; ++r) keys_to[place + 32 * r] = coding.decode(words[r]);
+      if constexpr (ValueBytes != 0) {
+        Value values[items];
+#pragma unroll
+        for (int r = 0; r < items; ++r) values[r] = values_from[begin + first + 32 * r];
+#pragma unroll
+        for (int r = 0; r < items; ++r) values_to[place + 32 * r] = values[r];
+      }
+      __syncthreads();
+      continue;
+    }
     if constexpr (InAnyOrder) {
       const ShortNumbers<items, 16> ranks = in_order;
 #pragma unroll
@@ -495,14 +524,7 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
 #pragma unroll
     for (int r = 0; r < items; ++r)
       if (is_item(r)) shared.words()[in_order[r]] = words[r];
-    if (has_digit) {
-      const std::uint32_t before =
-          items_before(in_global_memory(statuses) + thread, tile, in_tile, portion.number);
-      shared.places[thread] = shared.starts_of_digits[thread] + before - start;
-      // The last tile of the portion knows where the next one begins.
-      if (tile == tiles - 1)
-        starts_of_digits.store(thread, shared.starts_of_digits[thread] + before + in_tile);
-    }
+    if (has_digit) shared.places[thread] = shared.starts_of_digits[thread] + look_back() - start;
     __syncthreads();
     ShortNumbers<items, 8> found;
     const auto write_keys = [&](const auto& is_item) {
