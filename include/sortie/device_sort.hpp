@@ -69,8 +69,8 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 ///
 /// \param d_keys_in, d_keys_out  `num_items` keys each; the arrays must not overlap. Keys of 4 or 8
 ///        bytes, alone or with values of 4 or 8 bytes, are sorted in place if all outputs are the
-///        inputs. With DoubleBuffers the current buffers are scratch, the result is in the
-///        alternate ones, and the selectors are flipped.
+///        inputs, in the query of the size as well. With DoubleBuffers the current buffers are
+///        scratch, the result is in the alternate ones, and the selectors are flipped.
 /// \param d_values_in, d_values_out  values of any trivially copyable type that move with the keys
 /// \param begin_bit, end_bit  bits that are compared, of the key encoded as an unsigned integer of
 ///                            the same order (KeyCodec); whole keys are moved
@@ -104,13 +104,13 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// Digits take one pass each, digits in which all keys agree take none. Ranges are taken in place,
 /// with DoubleBuffers, and on GPUs with less shared memory.
 ///
-/// Temporary storage, n items: a copy of keys and values, n / 20 bytes and at most 36 MiB, e.g.
-/// 0.9 MiB for 2^20 keys of 4 bytes and 1.8 MiB for 2^24, of 8 bytes 14 MiB for 2^24.
-/// (cub::DeviceRadixSort takes the copy, n / 9 bytes and at most 29 MiB.) With DoubleBuffers and
-/// keys of 4 or 8 bytes n / 3 bytes, at most 36 MiB. Keys of 1 or 2 bytes alone: 1 MiB. Values of
-/// other sizes, and several arrays of values: in place of the copy of the values, two arrays of
-/// positions of 4 bytes (8 from 2^32 items on) or of packed values, from 2^21 items on three.
-/// Positions: one array of them, from 2^21 items on two, and two of the keys.
+/// Temporary storage, n items: a copy of keys and values, n / 20 bytes, and n / 7 bytes up to 2^25
+/// items, at most 36 MiB beyond; in place at most 36 MiB more. Up to 2^25 items of 4 or 8 bytes with
+/// values of 4, 8 or 0 bytes, this is less than cub::DeviceRadixSort takes on an H100. With
+/// DoubleBuffers and keys of 4 or 8 bytes n / 3 bytes, at most 36 MiB. Keys of 1 or 2 bytes alone:
+/// 1 MiB. Values of other sizes, and several arrays of values: in place of the copy of the values, two
+/// arrays of positions of 4 bytes (8 from 2^32 items on) or of packed values, from 2^21 items on
+/// three. Positions: one array of them, from 2^21 items on two, and two of the keys.
 ///
 /// CUB is faster in some cases: on an H100, pairs of 4 bytes take 1.11 times its time at 2^24, narrow
 /// signed or floating-point keys with values up to 1.28 times. Uneven keys take up to 1.2 times its

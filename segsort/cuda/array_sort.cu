@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "core/cuda/device_pool.hpp"
 #include "primitives/cuda/device_radix_sort.hpp"
@@ -10,6 +12,7 @@
 #include "segsort/cuda/array_values.cuh"
 #include "segsort/cuda/counting_sort.cuh"
 #include "segsort/cuda/launch_radix.cuh"
+#include "segsort/cuda/launch_short_digits.cuh"
 
 namespace sortie::segsort {
 
@@ -25,12 +28,36 @@ SORTIE_EXTERN_RADIX(std::uint16_t, 0);
 SORTIE_EXTERN_RADIX(std::uint16_t, 4);
 SORTIE_EXTERN_RADIX(std::uint16_t, 8);
 #undef SORTIE_EXTERN_RADIX
+#define SORTIE_EXTERN_SHORT_DIGITS(Word, value_bytes)             \
+  extern template cudaError_t launch_short_digits<Word, value_bytes>( \
+      const LaunchPlan&, const Arguments<Word>&, radix::ShortPasses<Word>*, radix::Status*)
+#define SORTIE_EXTERN_SHORT_DIGITS_OF(Word) \
+  SORTIE_EXTERN_SHORT_DIGITS(Word, 0);      \
+  SORTIE_EXTERN_SHORT_DIGITS(Word, 4);      \
+  SORTIE_EXTERN_SHORT_DIGITS(Word, 8)
+SORTIE_EXTERN_SHORT_DIGITS_OF(std::uint8_t);
+SORTIE_EXTERN_SHORT_DIGITS_OF(std::uint16_t);
+SORTIE_EXTERN_SHORT_DIGITS_OF(std::uint32_t);
+SORTIE_EXTERN_SHORT_DIGITS_OF(std::uint64_t);
+#undef SORTIE_EXTERN_SHORT_DIGITS_OF
+#undef SORTIE_EXTERN_SHORT_DIGITS
 
 namespace {
 
-/// Fewer keys of 2 bytes, if CUB takes them as they are, are sorted sooner by its two passes than
-/// by counting: on an H100, 2^16 keys in 42 instead of 47 us, 2^18 in 48 instead of 41.
-constexpr std::uint64_t least_counted = 1 << 17;
+/// Fewer keys of 2 bytes are sorted by their digits, with less storage than counters take.
+constexpr std::uint64_t least_counted = 1 << 19;
+/// Several arrays of values are sorted in groups of up to 8 bytes from so many items on, since gathers
+/// of longer arrays miss the cache, and up to so many groups.
+constexpr std::uint64_t least_grouped = 1 << 25;
+constexpr std::size_t most_groups_of_values = 4;
+constexpr std::size_t most_packed_bytes = 8;
+/// Up to so many items, a block sorts the array.
+constexpr std::uint64_t most_items_of_block = longest_of_group_class(group_classes - 1);
+
+constexpr auto most_shared_bytes_of_short_digits = static_cast<int>(std::max(
+    {sizeof(radix::PassShared<std::uint8_t, 8, radix::short_shape<std::uint8_t, 8>>),
+     sizeof(radix::PassShared<std::uint32_t, 8, radix::short_shape<std::uint32_t, 8>>),
+     sizeof(radix::PassShared<std::uint64_t, 8, radix::short_shape<std::uint64_t, 8>>)}));
 
 /// One sort in two phases: with null storage nothing is launched, and only its size is found.
 /// Before each launch what has been taken is compared with the size.
@@ -39,24 +66,27 @@ class ArraySort {
   ArraySort(void* storage, std::size_t bytes, const ArrayRequest& request, cudaStream_t stream)
       : request_(request),
         stream_(stream),
+        storage_(storage),
         carver_(storage),
         available_(bytes),
-        measures_(storage == nullptr) {}
+        measures_(storage == nullptr) {
+    // The size may be queried without a GPU.
+    const cudaError_t queried = limits_.query();
+    has_room_for_short_digits_ =
+        queried != cudaSuccess ||
+        limited_shared_bytes(limits_.shared_bytes) >= most_shared_bytes_of_short_digits;
+  }
 
   cudaError_t run() {
     if (!measures_ && n() == 0) return fits();
     if (request_.are_positions) return sort_positions();
     if (request_.several_values.size() == 1) {
-      const DeviceValues& values = request_.several_values.front();
-      request_.values_in = values.in;
-      request_.values_out = values.out;
-      request_.value_bytes = values.bytes;
+      set_values(request_, request_.several_values.front());
       request_.several_values = {};
     }
     if (!request_.several_values.empty()) {
-      const std::size_t bytes = bytes_of_several();
-      if (bytes <= 4) return sort_packed<std::uint32_t>();
-      if (bytes <= 8) return sort_packed<std::uint64_t>();
+      const std::vector<ValueGroup> groups = groups_of_values();
+      if (groups.size() == 1 || takes_groups(groups)) return sort_groups(groups);
       return sort_and_gather();
     }
     if (request_.value_bytes == 0 || request_.value_bytes == 4 || request_.value_bytes == 8)
@@ -64,7 +94,9 @@ class ArraySort {
     return sort_and_gather();
   }
   /// A null pointer would query the size again, so there is at least one byte.
-  [[nodiscard]] std::size_t bytes() const { return std::max<std::size_t>(carver_.used(), 1); }
+  [[nodiscard]] std::size_t bytes() const {
+    return std::max({carver_.used(), most_used_, std::size_t{1}});
+  }
 
  private:
   [[nodiscard]] std::uint64_t n() const { return static_cast<std::uint64_t>(request_.num_items); }
@@ -98,7 +130,7 @@ class ArraySort {
 
   /// Whether values that were made for a sort may be overwritten by it. Arrays that may be sorted by
   /// digits need them until the first pass has ended, and thus a copy.
-  [[nodiscard]] bool values_are_scratch() const { return n() < least_examined; }
+  [[nodiscard]] bool values_are_scratch() const { return n() <= most_items_of_block; }
 
   cudaError_t sort_and_gather() {
     return has_narrow_positions() ? sort_and_gather_by<std::uint32_t>()
@@ -125,16 +157,65 @@ class ArraySort {
     return status;
   }
 
-  [[nodiscard]] std::size_t bytes_of_several() const {
-    std::size_t bytes = 0;
-    for (const DeviceValues& values : request_.several_values) bytes += values.bytes;
-    return bytes;
+  static void set_values(ArrayRequest& request, const DeviceValues& values) {
+    request.values_in = values.in;
+    request.values_out = values.out;
+    request.value_bytes = values.bytes;
   }
-  /// \pre bytes_of_several() <= sizeof(Word)
-  template <class Word>
-  cudaError_t sort_packed() {
-    PackedFields fields{};
+
+  /// Arrays of values that are sorted together.
+  struct ValueGroup {
+    std::vector<DeviceValues> arrays;
+    std::size_t bytes = 0;  ///< of a value of each
+  };
+  /// Puts each array into the first group that has room for it; no group has more than 8 bytes,
+  /// unless one array has.
+  [[nodiscard]] std::vector<ValueGroup> groups_of_values() const {
+    std::vector<ValueGroup> groups;
     for (const DeviceValues& values : request_.several_values) {
+      auto group = std::find_if(groups.begin(), groups.end(), [&](const ValueGroup& other) {
+        return other.bytes + values.bytes <= most_packed_bytes;
+      });
+      if (group == groups.end()) group = groups.emplace(groups.end());
+      group->arrays.push_back(values);
+      group->bytes += values.bytes;
+    }
+    return groups;
+  }
+  /// Whether a sort for each group takes less time than one for positions and a gather of each
+  /// array. The keys must stay as they are.
+  [[nodiscard]] bool takes_groups(const std::vector<ValueGroup>& groups) const {
+    return n() >= least_grouped && groups.size() <= most_groups_of_values &&
+           request_.keys_in != request_.keys_out &&
+           std::all_of(groups.begin(), groups.end(),
+                       [](const ValueGroup& group) { return group.bytes <= most_packed_bytes; });
+  }
+  cudaError_t sort_groups(const std::vector<ValueGroup>& groups) {
+    const StorageCarver all = carver_;
+    for (const ValueGroup& group : groups) {
+      carver_ = all;
+      const cudaError_t status = sort_group(group);
+      if (status != cudaSuccess) return status;
+      most_used_ = std::max(most_used_, carver_.used());
+    }
+    return cudaSuccess;
+  }
+  cudaError_t sort_group(const ValueGroup& group) {
+    const DeviceValues& first = group.arrays.front();
+    if (group.arrays.size() == 1 && first.in != first.out &&
+        (first.bytes == 4 || first.bytes == 8)) {
+      ArrayRequest items = request_;
+      set_values(items, first);
+      return sort_items(items, false);
+    }
+    return group.bytes <= 4 ? sort_packed<std::uint32_t>(group.arrays)
+                            : sort_packed<std::uint64_t>(group.arrays);
+  }
+  /// \pre the values together fit a word
+  template <class Word>
+  cudaError_t sort_packed(std::span<const DeviceValues> arrays) {
+    PackedFields fields{};
+    for (const DeviceValues& values : arrays) {
       const std::uint64_t all = reinterpret_cast<std::uintptr_t>(values.in) |
                                 reinterpret_cast<std::uintptr_t>(values.out) | values.bytes;
       const auto unit = static_cast<unsigned int>(all & (~all + 1));
@@ -153,10 +234,39 @@ class ArraySort {
     return unpack(fields, sorted, n(), stream_);
   }
 
+  /// Whether a short array is sorted by its digits in one kernel. The input must stay as it is, since
+  /// passes alternate between the output and the scratch.
+  [[nodiscard]] bool takes_short_digits(const ArrayRequest& items) {
+    const auto n = static_cast<std::uint64_t>(items.num_items);
+    const bool is_in_place = items.keys_in != nullptr && items.keys_in == items.keys_out;
+    return n > most_items_of_block && n < least_examined && !items.input_is_scratch &&
+           !is_in_place && items.begin_bit != items.end_bit && has_room_for_short_digits_;
+  }
+  template <class Word>
+  cudaError_t sort_by_short_digits(const ArrayRequest& items) {
+    if (items.value_bytes == 0) return sort_by_short_digits<Word, 0>(items);
+    return items.value_bytes == 4 ? sort_by_short_digits<Word, 4>(items)
+                                  : sort_by_short_digits<Word, 8>(items);
+  }
+  template <class Word, int ValueBytes>
+  cudaError_t sort_by_short_digits(const ArrayRequest& items) {
+    Arguments<Word> arguments = arguments_with_scratch<Word, ValueBytes>(items);
+    auto* const passes = carver_.take<radix::ShortPasses<Word>>(1);
+    auto* const statuses =
+        carver_.take<radix::Status>(radix::short_status_words<Word, ValueBytes>(n()));
+    return launch_if_it_fits([&] {
+      return launch_short_digits<Word, ValueBytes>(LaunchPlan{n(), 1, limits_, stream_}, arguments,
+                                                   passes, statuses);
+    });
+  }
+
   /// Sorts keys alone, or with values of 4 or 8 bytes.
   cudaError_t sort_items(const ArrayRequest& items, bool values_are_scratch) {
     if (items.key_bytes == 1) return sort_narrow<std::uint8_t>(items);
     if (items.key_bytes == 2) return sort_narrow<std::uint16_t>(items);
+    if (takes_short_digits(items))
+      return items.key_bytes == 4 ? sort_by_short_digits<std::uint32_t>(items)
+                                  : sort_by_short_digits<std::uint64_t>(items);
     const auto of_kind = [&](KeyType unsigned_type, KeyType signed_type, KeyType floating) {
       return items.kind == KeyKind::unsigned_integer ? unsigned_type
              : items.kind == KeyKind::signed_integer ? signed_type
@@ -186,18 +296,16 @@ class ArraySort {
   template <class Word>
   cudaError_t sort_narrow(const ArrayRequest& items) {
     const KeyCodec<Word> codec(items.kind, items.order);
-    const bool is_short = sizeof(Word) == 2 && n() < least_counted && codec.is_identity();
+    const bool is_short = sizeof(Word) == 2 && n() < least_counted && takes_short_digits(items);
     if (items.value_bytes == 0 && items.end_bit - items.begin_bit == codec.bits && !is_short) {
       void* const storage = carver_.take<char>(counting::storage_bytes<Word>);
       return launch_if_it_fits([&] {
-        DeviceLimits limits;
-        const cudaError_t status = limits.query();
-        if (status != cudaSuccess) return status;
         return counting::sort(static_cast<const Word*>(items.keys_in),
-                              static_cast<Word*>(items.keys_out), n(), codec, storage, limits,
+                              static_cast<Word*>(items.keys_out), n(), codec, storage, limits_,
                               stream_);
       });
     }
+    if (takes_short_digits(items)) return sort_by_short_digits<Word>(items);
     if (!codec.is_identity() && n() != 0) {
       if (items.value_bytes == 0) return sort_by_digits<Word, 0>(items);
       return items.value_bytes == 4 ? sort_by_digits<Word, 4>(items)
@@ -211,12 +319,9 @@ class ArraySort {
     });
   }
 
-  /// Narrow keys of any order: encoded when they are read, decoded when they are written.
+  /// The arrays of a sort by digits, with a second copy of the items if there are several passes.
   template <class Word, int ValueBytes>
-  cudaError_t sort_by_digits(const ArrayRequest& items) {
-    using Value = ValueWord<ValueBytes>;
-    RadixStorage storage;
-    storage.passes = carver_.take<radix::Passes>(1);
+  Arguments<Word> arguments_with_scratch(const ArrayRequest& items) {
     Arguments<Word> arguments{};
     arguments.keys_in = static_cast<const Word*>(items.keys_in);
     arguments.keys_out = static_cast<Word*>(items.keys_out);
@@ -227,29 +332,38 @@ class ArraySort {
         BitRangeCodec<Word>::make(items.kind, items.order, items.begin_bit, items.end_bit);
     if (items.end_bit - items.begin_bit > radix::digit_bits) {
       arguments.keys_scratch = carver_.take<Word>(n());
-      if (ValueBytes != 0) arguments.values_scratch = carver_.take<Value>(n());
+      if (ValueBytes != 0) arguments.values_scratch = carver_.take<ValueWord<ValueBytes>>(n());
     }
+    return arguments;
+  }
+
+  /// Narrow keys of any order: encoded when they are read, decoded when they are written.
+  template <class Word, int ValueBytes>
+  cudaError_t sort_by_digits(const ArrayRequest& items) {
+    RadixStorage storage;
+    storage.passes = carver_.take<radix::Passes>(1);
+    const Arguments<Word> arguments = arguments_with_scratch<Word, ValueBytes>(items);
     storage.statuses = carver_.take<radix::Status>(radix::status_words<Word, ValueBytes>(n()));
     return launch_if_it_fits([&] {
-      DeviceLimits limits;
-      cudaError_t status = limits.query();
-      if (status == cudaSuccess)
-        status = cudaMemsetAsync(storage.passes, 0, sizeof(*storage.passes), stream_);
+      const cudaError_t status =
+          cudaMemsetAsync(storage.passes, 0, sizeof(*storage.passes), stream_);
       if (status != cudaSuccess) return status;
       const LaunchPlan plan{
           n(),
           1,
-          limits,
+          limits_,
           stream_,
-          limits.has_dependent_launch ? LaunchOrder::overlapping : LaunchOrder::after,
+          limits_.has_dependent_launch ? LaunchOrder::overlapping : LaunchOrder::after,
           true};
       return launch_radix<Word, ValueBytes>(plan, arguments, storage, nullptr, ArrayMethod::digits);
     });
   }
 
-  /// Calls a two-phase sort with storage of its own.
+  /// Calls a two-phase sort with storage of its own. If it has all of the storage, its size need not
+  /// be queried again.
   template <class Sort>
   cudaError_t with_storage(const Sort& sort) {
+    if (!measures_ && carver_.used() == 0) return sort(storage_, available_);
     std::size_t bytes = 0;
     const cudaError_t status = sort(nullptr, bytes);
     if (status != cudaSuccess) return status;
@@ -259,9 +373,13 @@ class ArraySort {
 
   ArrayRequest request_;
   cudaStream_t stream_;
+  void* storage_;
   StorageCarver carver_;
+  std::size_t most_used_ = 0;  ///< by the groups of values
   std::size_t available_;
   bool measures_;
+  DeviceLimits limits_;
+  bool has_room_for_short_digits_ = false;
 };
 
 bool is_valid(const ArrayRequest& request) {

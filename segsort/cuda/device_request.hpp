@@ -31,6 +31,8 @@ void register_policy(Policy policy, RegisteredSort sort);
 /// block; 0: as the GPU has. For tests of GPUs with less shared memory. Must not change between the
 /// two phases of a call. Not thread-safe.
 void limit_shared_bytes(int bytes);
+/// Shared memory per block of a GPU that has `bytes`, as far as it may be used.
+[[nodiscard]] int limited_shared_bytes(int bytes);
 
 /// Which arrays are sorted by digits; known on the host.
 enum class DigitUse : std::uint32_t {

@@ -2,6 +2,7 @@
 #include "sortie/device_segmented_sort.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -74,12 +75,17 @@ constexpr std::int64_t most_by_digits[] = {(1 << 25) - 1, (1 << 24) - 1};
 constexpr std::int64_t least_by_buckets = 1 << 27;
 constexpr std::int64_t most_by_buckets = 1 << 28;
 
+/// Whether an array is sorted in place. A query of the size may be without arrays: then it is not.
+bool is_in_place(const DeviceRequest& request) {
+  return request.keys_in != nullptr && request.keys_in == request.keys_out;
+}
+
 /// Which arrays are sorted by digits. The input must stay as it is, since passes alternate between
 /// the output and the scratch.
 template <class Tiles>
 DigitUse digit_use(const DeviceRequest& request) {
   if (!Tiles::has_small_sort || !request.is_array || request.input_is_scratch ||
-      request.value_input_is_scratch || request.keys_in == request.keys_out ||
+      request.value_input_is_scratch || is_in_place(request) ||
       request.num_items < static_cast<std::int64_t>(least_examined))
     return DigitUse::never;
   const bool takes_all_bits =
@@ -129,7 +135,12 @@ struct TemporaryStorage {
         scratch.values = carver.take<char>(items * static_cast<std::uint64_t>(request.value_bytes));
     };
     const DigitUse use = digit_use<Tiles>(request);
-    if (request.is_array) array = carver.take<ArrayStart>(1);
+    if (request.is_array) {
+      // Short arrays are not examined.
+      const bool counts = items >= least_examined;
+      array = reinterpret_cast<ArrayStart*>(carver.take<std::uint64_t>(
+          (counts ? sizeof(ArrayStart) : offsetof(ArrayStart, few_keys)) / 8));
+    }
     if (use != DigitUse::never) {
       radix.passes = carver.take<radix::Passes>(use == DigitUse::buckets ? 2 : 1);
       lists.counters = carver.take<Counters>(1);
@@ -175,6 +186,23 @@ struct TemporaryStorage {
         most_shared_parts(items, request.is_array, Tiles::longest_group);
     if (shared_parts != 0) {
       for (SharedPart*& list : lists.shared_parts) list = carver.take<SharedPart>(shared_parts);
+      const std::uint64_t tiles = items / Tiles::smallest_partition_tile + 1;
+      if (Tiles::has_small_sort && request.is_array && !request.input_is_scratch &&
+          !is_in_place(request) && items <= most_items_of_array_rows) {
+        const ArrayRows rows(items, tiles);
+        lists.part_capacity = rows.parts;
+        lists.chunk_capacity = rows.chunks;
+        lists.histograms = carver.take<std::uint64_t>(rows.histograms * most_buckets);
+        lists.tile_group_rows_in_scratch = true;
+        lists.tile_group_row_capacity = rows.tile_groups;
+        lists.tile_group_rows = carver.take<std::uint32_t>(rows.tile_groups * most_buckets);
+        // Behind the rows of the tile groups.
+        if (scratch.keys != nullptr)
+          lists.input_histograms =
+              static_cast<std::uint64_t*>(scratch.keys) + tiles * most_buckets / 2;
+        bytes = std::max<std::size_t>(bytes, carver.used());
+        return;
+      }
       lists.histograms = carver.take<std::uint64_t>(
           most_histogram_rows<Tiles>(items, shared_parts) * most_buckets);
       // Without a scratch buffer, the list has rows for the greatest possible number of tile
@@ -316,6 +344,9 @@ void preset_use_of_digits(std::optional<DigitUse> use) {
 void limit_shared_bytes(int bytes) {
   shared_bytes_limit = bytes;
 }
+int limited_shared_bytes(int bytes) {
+  return shared_bytes_limit == 0 ? bytes : std::min(bytes, shared_bytes_limit);
+}
 
 cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
                            const DeviceRequest& request, cudaStream_t stream) {
@@ -331,8 +362,7 @@ cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
   const cudaError_t queried = limits.query();
   // The size may be queried without a GPU.
   if (queried != cudaSuccess && temp_storage != nullptr) return queried;
-  if (shared_bytes_limit != 0)
-    limits.shared_bytes = std::min(limits.shared_bytes, shared_bytes_limit);
+  limits.shared_bytes = limited_shared_bytes(limits.shared_bytes);
   // The large tiles are sized for data-centre GPUs, which have about twice as much shared memory as
   // others.
   const std::size_t wanted = with_widths(request, [&]<class Word, int ValueBytes>() {

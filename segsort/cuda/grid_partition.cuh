@@ -16,10 +16,6 @@
 /// provides.
 namespace sortie::segsort {
 
-/// Parts per batch: enough to keep all blocks of the grid busy.
-inline constexpr std::uint32_t most_parts_of_batch = 1024;
-/// Approximate number of chunks of a batch.
-inline constexpr std::uint32_t chunks_of_batch = 2048;
 /// Most tile groups of a batch that have rows in the separate list.
 inline constexpr std::uint64_t most_tile_group_rows = 8192;
 /// Up to this number of chunks, one task sums all counts of a part; beyond, several tasks do.
@@ -44,11 +40,36 @@ constexpr std::uint64_t most_histogram_rows(std::uint64_t items, std::uint64_t p
   return (tiles < chunks_of_batch ? tiles : chunks_of_batch) + 2 * parts_of_batch;
 }
 
+/// Rows of an array whose first partition has its rows in the scratch buffer. Its parts hardly ever
+/// exceed longest_single_block_partition: their partition has fewer rows, and takes more batches.
+struct ArrayRows {
+  std::uint32_t parts;  ///< of a batch
+  std::uint32_t chunks;
+  std::uint32_t tile_groups;
+  std::uint64_t histograms;
+
+  /// \param tiles  of the array
+  constexpr ArrayRows(std::uint64_t items, std::uint64_t tiles) {
+    // Without a further partition by the grid the first needs limits, but no rows.
+    const bool has_more = items > longest_single_block_partition;
+    parts = static_cast<std::uint32_t>(has_more ? (tiles + 35) / 36 : 1);
+    chunks = static_cast<std::uint32_t>(has_more ? (tiles + 17) / 18 : 1);
+    tile_groups = static_cast<std::uint32_t>(has_more ? (tiles + 5) / 6 : 0);
+    histograms = has_more ? chunks + std::uint64_t{2} * parts : 0;
+  }
+};
+/// Up to so many items, evenly spread ones need no second partition by the grid.
+inline constexpr std::uint64_t most_items_of_array_rows =
+    std::uint64_t{most_buckets} * longest_single_block_partition;
+
 /// Row of the histograms for a chunk. The rows of each part follow one that holds the first
 /// positions of its buckets.
-__device__ inline std::uint64_t* row_of_chunk(const WorkLists& lists, std::uint32_t part,
-                                              std::uint32_t chunk) {
-  return lists.histograms + (std::uint64_t{part} + 1 + chunk) * most_buckets;
+__device__ inline std::uint64_t* row_of_chunk(const WorkLists& lists, const SharedPart& owner,
+                                              std::uint32_t part, std::uint32_t chunk) {
+  const bool is_in_scratch =
+      lists.input_histograms != nullptr && owner.part.buffer == Buffer::input;
+  return (is_in_scratch ? lists.input_histograms : lists.histograms) +
+         (std::uint64_t{part} + 1 + chunk) * most_buckets;
 }
 
 __device__ inline bool has_rows_in_scratch(const WorkLists& lists, const Part& part) {
@@ -137,7 +158,10 @@ __device__ __forceinline__ PartBatch form_batch(Shared& shared, const Lists& lis
   const auto sum_in_block = [&](auto number) {
     return prefix_sum_in_block<Shared::warps>(number, shared.warp_sums);
   };
-  const std::uint32_t most = min(count, most_parts_of_batch);
+  // An array in the input is alone in its batch.
+  const bool is_input = lists.input_histograms != nullptr && !has_list_rows(0);
+  const std::uint32_t most = min(count, lists.part_capacity);
+  const std::uint32_t most_chunks = is_input ? chunks_of_batch : lists.chunk_capacity;
   PartBatch batch{};
   std::uint64_t rows = 0;
   for (std::uint32_t begin = 0; begin < most; begin += Shared::threads) {
@@ -164,7 +188,7 @@ __device__ __forceinline__ PartBatch form_batch(Shared& shared, const Lists& lis
   for (std::uint32_t i = threadIdx.x; i < batch.parts; i += Shared::threads)
     tile_groups += tile_groups_of(i);
   tile_groups = sum_in_block(tile_groups).total;
-  batch.tile_groups_of_chunk = static_cast<std::uint32_t>((tile_groups - 1) / chunks_of_batch + 1);
+  batch.tile_groups_of_chunk = static_cast<std::uint32_t>((tile_groups - 1) / most_chunks + 1);
 
   std::uint64_t first_row = 0;
   for (std::uint32_t begin = 0; begin < batch.parts; begin += Shared::threads) {
@@ -226,7 +250,8 @@ __device__ __forceinline__ void count_chunk(Shared& shared, const Arguments<Word
         before.store(row_of_tile_group(arguments, lists, owner,
                                        first_tile_group + static_cast<std::uint32_t>(i)));
       });
-  OfBuckets<std::uint64_t>{lengths.first, lengths.second}.store(row_of_chunk(lists, number, chunk));
+  OfBuckets<std::uint64_t>{lengths.first, lengths.second}.store(
+      row_of_chunk(lists, owner, number, chunk));
   if (threadIdx.x == 0) {
     atomicMin(reinterpret_cast<unsigned long long*>(&owner.least),
               static_cast<unsigned long long>(shared.least));
@@ -245,7 +270,7 @@ __device__ __forceinline__ void sum_chunks(Shared& shared, const WorkLists& list
   const std::uint32_t number = last_not_beyond(
       task, round.batch.parts, [&](std::uint32_t i) { return round.parts[i].first_task; });
   SharedPart& owner = round.parts[number];
-  std::uint64_t* const rows = row_of_chunk(lists, number, owner.first_chunk);
+  std::uint64_t* const rows = row_of_chunk(lists, owner, number, owner.first_chunk);
   if (owner.chunks <= few_chunks) {
     OfBuckets<std::uint64_t> lengths[few_chunks];
 #pragma unroll
@@ -337,8 +362,8 @@ __device__ __forceinline__ void move_tile_group(Shared& shared, const Arguments<
   // Rows of the part, of the chunk of the tile group, and of the tile group.
   const std::uint32_t chunk = owner.first_chunk + number_in_part / round.batch.tile_groups_of_chunk;
   const auto starts = OfBuckets<std::uint64_t>::load(
-      row_of_chunk(lists, shared.number, owner.first_chunk) - most_buckets);
-  auto places = OfBuckets<std::uint64_t>::load(row_of_chunk(lists, shared.number, chunk));
+      row_of_chunk(lists, owner, shared.number, owner.first_chunk) - most_buckets);
+  auto places = OfBuckets<std::uint64_t>::load(row_of_chunk(lists, owner, shared.number, chunk));
   places +=
       OfBuckets<std::uint32_t>::load(row_of_tile_group(arguments, lists, owner, number_in_part));
   if (is_first)

@@ -94,20 +94,68 @@ __device__ __forceinline__ Word word_of(const BitRangeCodec<Word>& codec, Word k
   return codec.plain ? key : codec.encode(key);
 }
 
+template <class Word>
+inline constexpr int all_passes = static_cast<int>(sizeof(Word)) * 8 / digit_bits;
+/// Passes for the bits that are compared.
+template <class Word>
+__host__ __device__ int passes_of(const BitRangeCodec<Word>& codec) {
+  return (static_cast<int>(sizeof(Word)) * 8 - codec.ignored_bits + digit_bits - 1) / digit_bits;
+}
+
+/// Counts the digits [first_pass, used_passes) of the keys in tiles of Threads * count_items, a grid
+/// apart; thread t holds keys r Threads + t of a tile. Called by a block; ends with a barrier.
+/// \param counts  in shared memory, two copies of counters of each digit of each pass, for even and
+///                odd lanes
+template <unsigned int Threads, class Word>
+__device__ __forceinline__ void count_digits_of_tiles(const Arguments<Word>& arguments,
+                                                      unsigned int* counts, int first_pass,
+                                                      int used_passes, std::uint64_t length) {
+  constexpr unsigned int counters = all_passes<Word> * digits;
+  const unsigned int thread = threadIdx.x;
+  for (unsigned int i = thread; i < 2 * counters; i += Threads) counts[i] = 0;
+  __syncthreads();
+  const BitRangeCodec<Word> codec = arguments.codec;
+  unsigned int* const own = counts + thread % 2 * counters;
+  constexpr int bits = static_cast<int>(sizeof(Word)) * 8;
+  const bool counts_all = codec.plain && first_pass == 0;
+  const auto count = [&](Word key) {
+    if (counts_all) {
+#pragma unroll
+      for (int p = 0; p < all_passes<Word>; ++p)
+        atomicAdd(
+            &own[p * digits + static_cast<unsigned int>(key >> p * digit_bits & (digits - 1))], 1);
+      return;
+    }
+    auto word = static_cast<Word>(word_of(codec, key) >> (codec.ignored_bits & (bits - 1)));
+#pragma unroll
+    for (int p = 0; p < all_passes<Word>; ++p) {
+      if (p >= first_pass && p < used_passes)
+        atomicAdd(&own[p * digits + static_cast<unsigned int>(word & (digits - 1))], 1);
+      word = static_cast<Word>(std::uint64_t{word} >> digit_bits);
+    }
+  };
+  constexpr std::uint64_t tile = Threads * count_items;
+  for (std::uint64_t begin = blockIdx.x * tile; begin < length; begin += gridDim.x * tile) {
+    Word keys[count_items];
+#pragma unroll
+    for (int r = 0; r < count_items; ++r)
+      keys[r] = arguments.keys_in[min(begin + r * Threads + thread, length - 1)];
+#pragma unroll
+    for (int r = 0; r < count_items; ++r)
+      if (begin + r * Threads + thread < length) count(keys[r]);
+  }
+  __syncthreads();
+}
+
 /// Counts all digits of all keys that `method` sorts by, clears the table of statuses, and decides,
 /// in the block that ends last, which passes are necessary.
 /// \param decision  of this and the next kernels, whether there is anything to do; null: there is
-///
-///   block           tiles of count_threads * count_items keys, a grid apart; thread t holds keys
-///                   r count_threads + t of a tile
-///   shared memory   counters of each digit of each pass, two copies, for even and odd lanes
 template <class Word>
 __global__ void __launch_bounds__(count_threads)
     count_digits_kernel(Arguments<Word> arguments, const ArrayDecision* decision,
                         ArrayMethod method, Passes* passes, Status* statuses, std::uint64_t words,
                         std::uint64_t length) {
-  constexpr int all_passes = static_cast<int>(sizeof(Word)) * 8 / digit_bits;
-  constexpr unsigned int counters = all_passes * digits;
+  constexpr unsigned int counters = all_passes<Word> * digits;
   __shared__ unsigned int counts[2 * counters];
   __shared__ std::uint64_t sums[count_threads / 32];
   __shared__ bool is_last;
@@ -117,41 +165,9 @@ __global__ void __launch_bounds__(count_threads)
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * count_threads + thread; i < words;
        i += std::uint64_t{gridDim.x} * count_threads)
     statuses[i] = 0;
-  for (unsigned int i = thread; i < 2 * counters; i += count_threads) counts[i] = 0;
-  __syncthreads();
-  const BitRangeCodec<Word> codec = arguments.codec;
-  unsigned int* const own = counts + thread % 2 * counters;
-  constexpr int bits = static_cast<int>(sizeof(Word)) * 8;
-  const int used_passes = (bits - codec.ignored_bits + digit_bits - 1) / digit_bits;
+  const int used_passes = passes_of(arguments.codec);
   const int first_pass = method == ArrayMethod::buckets ? used_passes - bucket_passes : 0;
-  const bool counts_all = codec.plain && method != ArrayMethod::buckets;
-  const auto count = [&](Word key) {
-    if (counts_all) {
-#pragma unroll
-      for (int p = 0; p < all_passes; ++p)
-        atomicAdd(
-            &own[p * digits + static_cast<unsigned int>(key >> p * digit_bits & (digits - 1))], 1);
-      return;
-    }
-    auto word = static_cast<Word>(word_of(codec, key) >> (codec.ignored_bits & (bits - 1)));
-#pragma unroll
-    for (int p = 0; p < all_passes; ++p) {
-      if (p >= first_pass && p < used_passes)
-        atomicAdd(&own[p * digits + static_cast<unsigned int>(word & (digits - 1))], 1);
-      word = static_cast<Word>(std::uint64_t{word} >> digit_bits);
-    }
-  };
-  constexpr std::uint64_t tile = count_threads * count_items;
-  for (std::uint64_t begin = blockIdx.x * tile; begin < length; begin += gridDim.x * tile) {
-    Word keys[count_items];
-#pragma unroll
-    for (int r = 0; r < count_items; ++r)
-      keys[r] = arguments.keys_in[min(begin + r * count_threads + thread, length - 1)];
-#pragma unroll
-    for (int r = 0; r < count_items; ++r)
-      if (begin + r * count_threads + thread < length) count(keys[r]);
-  }
-  __syncthreads();
+  count_digits_of_tiles<count_threads>(arguments, counts, first_pass, used_passes, length);
   for (unsigned int i = thread; i < counters; i += count_threads) {
     const unsigned int sum = counts[i] + counts[counters + i];
     if (sum != 0)
@@ -181,9 +197,10 @@ __global__ void __launch_bounds__(count_threads)
 inline constexpr int mask_tables = 3;
 
 /// Shared memory of a block of a pass.
-template <class WordType, int ValueBytesOfOne>
+template <class WordType, int ValueBytesOfOne,
+          PartitionShape Shape = radix_shape<WordType, ValueBytesOfOne>>
 struct PassShared {
-  static constexpr PartitionShape shape = radix_shape<WordType, ValueBytesOfOne>;
+  static constexpr PartitionShape shape = Shape;
   using Word = WordType;
   static constexpr int value_bytes = ValueBytesOfOne;
   static constexpr int threads = shape.threads;
@@ -312,6 +329,24 @@ struct RankedKeys {
   __device__ __forceinline__ Word decode(Word word) const { return ranks.decode(word); }
 };
 
+/// How a pass moves the items of a portion.
+struct PortionPass {
+  Portion portion;
+  int shift;  ///< of the digit in a word
+  Buffer from;
+  bool to_output;            ///< otherwise to the scratch buffer
+  std::uint32_t* next_tile;  ///< the first tile that no block has taken
+};
+
+/// Where the items of each digit begin in the output of a pass. The last tile of a portion replaces
+/// them by those of the next one.
+struct StartsOfPass {
+  unsigned long long* starts;
+
+  [[nodiscard]] __device__ std::uint64_t load(int digit) const { return starts[digit]; }
+  __device__ void store(int digit, std::uint64_t next) const { starts[digit] = next; }
+};
+
 /// Moves the items of a portion of a pass. Called by all blocks of a kernel; the last pass writes to
 /// the output.
 ///
@@ -323,23 +358,21 @@ struct RankedKeys {
 ///
 /// \tparam InAnyOrder  items of one digit may change places: no pass precedes, and keys that are
 ///                     equal cannot be told apart
-template <int ValueBytes, bool InAnyOrder, class Word, class Coding>
-__device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, Passes* passes,
-                                             Status* statuses, const Portion& portion,
-                                             const Coding& coding) {
-  using Shared = PassShared<Word, ValueBytes>;
+template <class Shared, bool InAnyOrder, class Word, class Coding, class Starts>
+__device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, Status* statuses,
+                                             const PortionPass& pass, const Coding& coding,
+                                             const Starts& starts_of_digits) {
+  constexpr int ValueBytes = Shared::value_bytes;
   using Value = typename Shared::Value;
   constexpr int items = Shared::items;
   Shared& shared = *reinterpret_cast<Shared*>(dynamic_shared_memory());
-  const std::uint32_t pass_digit = passes->order[portion.pass];
-  const int shift = arguments.codec.ignored_bits + digit_bits * static_cast<int>(pass_digit);
-  const bool to_output = (passes->count - portion.pass) % 2 == 1;
-  const Buffer from = portion.pass == 0 ? Buffer::input
-                      : to_output       ? Buffer::scratch
-                                        : Buffer::output;
-  const Word* const keys_from = in_global_memory(arguments.keys_of(from)) + portion.begin;
+  const Portion& portion = pass.portion;
+  const int shift = pass.shift;
+  const bool to_output = pass.to_output;
+  const Word* const keys_from =
+      in_global_memory(arguments.keys_of(pass.from)) + portion.begin;
   const Value* const values_from =
-      in_global_memory(static_cast<const Value*>(arguments.values_of(from))) + portion.begin;
+      in_global_memory(static_cast<const Value*>(arguments.values_of(pass.from))) + portion.begin;
   Word* const keys_to = in_global_memory(to_output ? arguments.keys_out : arguments.keys_scratch);
   Value* const values_to = in_global_memory(
       static_cast<Value*>(to_output ? arguments.values_out : arguments.values_scratch));
@@ -352,10 +385,10 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, P
     return static_cast<std::uint32_t>(word >> shift) & (digits - 1);
   };
   // Read before the block takes a tile, and thus before the last tile replaces them.
-  if (has_digit) shared.starts_of_digits[thread] = passes->starts[pass_digit][thread];
+  if (has_digit) shared.starts_of_digits[thread] = starts_of_digits.load(thread);
   const auto tiles = static_cast<std::uint32_t>((portion.length - 1) / Shared::tile + 1);
   for (;;) {
-    if (thread == 0) shared.tile_number = atomicAdd(&passes->next_tile[portion.number], 1);
+    if (thread == 0) shared.tile_number = atomicAdd(pass.next_tile, 1);
     __syncthreads();
     const std::uint32_t tile = shared.tile_number;
     if (tile >= tiles) return;
@@ -421,7 +454,36 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, P
 #pragma unroll
       for (int w = 0; w < Shared::warps; ++w) shared.counts()[w][thread] += start;
     }
-    __syncthreads();
+    // The number of the thread's digit in the tiles before.
+    const auto look_back = [&] {
+      const std::uint32_t before =
+          items_before(in_global_memory(statuses) + thread, tile, in_tile, portion.number);
+      // The last tile of the portion knows where the next one begins.
+      if (tile == tiles - 1)
+        starts_of_digits.store(thread, shared.starts_of_digits[thread] + before + in_tile);
+      return before;
+    };
+    const bool has_whole_tile = is_full && in_tile == Shared::tile;
+    if (__syncthreads_or(has_whole_tile ? 1 : 0) != 0) {
+      // All items have one digit, as often in passes over high digits: they are copied.
+      if (has_digit) {
+        const std::uint32_t before = look_back();
+        if (has_whole_tile) shared.places[0] = shared.starts_of_digits[thread] + before;
+      }
+      __syncthreads();
+      const std::uint64_t place = shared.places[0] + static_cast<unsigned int>(first);
+#pragma unroll
+      for (int r = 0; r < items; ++r) keys_to[place + 32 * r] = coding.decode(words[r]);
+      if constexpr (ValueBytes != 0) {
+        Value values[items];
+#pragma unroll
+        for (int r = 0; r < items; ++r) values[r] = values_from[begin + first + 32 * r];
+#pragma unroll
+        for (int r = 0; r < items; ++r) values_to[place + 32 * r] = values[r];
+      }
+      __syncthreads();
+      continue;
+    }
     if constexpr (InAnyOrder) {
       const ShortNumbers<items, 16> ranks = in_order;
 #pragma unroll
@@ -462,14 +524,7 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, P
 #pragma unroll
     for (int r = 0; r < items; ++r)
       if (is_item(r)) shared.words()[in_order[r]] = words[r];
-    if (has_digit) {
-      const std::uint32_t before =
-          items_before(in_global_memory(statuses) + thread, tile, in_tile, portion.number);
-      shared.places[thread] = shared.starts_of_digits[thread] + before - start;
-      // The last tile of the portion knows where the next one begins.
-      if (tile == tiles - 1)
-        passes->starts[pass_digit][thread] = shared.starts_of_digits[thread] + before + in_tile;
-    }
+    if (has_digit) shared.places[thread] = shared.starts_of_digits[thread] + look_back() - start;
     __syncthreads();
     ShortNumbers<items, 8> found;
     const auto write_keys = [&](const auto& is_item) {
@@ -512,6 +567,20 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, P
   }
 }
 
+/// The portion of a pass of a sort whose digits have been counted.
+template <class Word>
+__device__ PortionPass pass_of(const Arguments<Word>& arguments, Passes* passes,
+                               const Portion& portion) {
+  const bool to_output = (passes->count - portion.pass) % 2 == 1;
+  return {portion,
+          arguments.codec.ignored_bits +
+              digit_bits * static_cast<int>(passes->order[portion.pass]),
+          portion.pass == 0 ? Buffer::input
+          : to_output       ? Buffer::scratch
+                            : Buffer::output,
+          to_output, &passes->next_tile[portion.number]};
+}
+
 /// A portion of a pass, if there are so many passes.
 /// \tparam IsPlain  the keys need no encoding
 template <class Word, int ValueBytes, bool IsPlain>
@@ -519,19 +588,22 @@ __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
                                   radix_shape<Word, ValueBytes>.resident_blocks)
     pass_kernel(Arguments<Word> arguments, const ArrayDecision* decision, ArrayMethod method,
                 Passes* passes, Status* statuses, Portion portion) {
+  using Shared = PassShared<Word, ValueBytes>;
   wait_for_preceding_kernels();
   if ((decision != nullptr && !decision->is_due(method)) || portion.pass >= passes->count) return;
+  const PortionPass pass = pass_of(arguments, passes, portion);
+  const StartsOfPass starts{passes->starts[passes->order[portion.pass]]};
   if constexpr (IsPlain && ValueBytes == 0) {
     if (portion.pass == 0) {
-      move_portion<ValueBytes, true>(arguments, passes, statuses, portion, PlainKeys<Word>{});
+      move_portion<Shared, true>(arguments, statuses, pass, PlainKeys<Word>{}, starts);
       return;
     }
   }
   if constexpr (IsPlain) {
-    move_portion<ValueBytes, false>(arguments, passes, statuses, portion, PlainKeys<Word>{});
+    move_portion<Shared, false>(arguments, statuses, pass, PlainKeys<Word>{}, starts);
   } else {
-    move_portion<ValueBytes, false>(arguments, passes, statuses, portion,
-                                    EncodedKeys<Word>{arguments.codec});
+    move_portion<Shared, false>(arguments, statuses, pass, EncodedKeys<Word>{arguments.codec},
+                                starts);
   }
 }
 
@@ -553,8 +625,9 @@ __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
   if (!decision->has_few_keys()) return;
   auto& shared = *reinterpret_cast<RankPassShared<Word, ValueBytes>*>(dynamic_shared_memory());
   shared.ranks.load(*few_keys, arguments.codec);
-  move_portion<ValueBytes, false>(arguments, passes, statuses, portion,
-                                  RankedKeys<Word>{shared.ranks});
+  move_portion<PassShared<Word, ValueBytes>, false>(
+      arguments, statuses, pass_of(arguments, passes, portion), RankedKeys<Word>{shared.ranks},
+      StartsOfPass{passes->starts[passes->order[portion.pass]]});
 }
 
 }  // namespace sortie::segsort::radix

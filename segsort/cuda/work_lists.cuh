@@ -68,6 +68,11 @@ struct Counters {
 
 static_assert(long_classes % 2 == 0, "segment lists share arrays in pairs");
 
+/// Limits of a batch: the counts of many or long parts take a constant amount of memory.
+inline constexpr std::uint32_t most_parts_of_batch = 1024;
+/// Approximate number of chunks of a batch.
+inline constexpr std::uint32_t chunks_of_batch = 2048;
+
 /// Segment lists share arrays in pairs: one grows from the front, the other from the back. Their
 /// total length never exceeds the array.
 struct WorkLists {
@@ -81,6 +86,10 @@ struct WorkLists {
   /// Rows with one number per bucket: for each chunk, items of the bucket in the preceding chunks
   /// of its part; for each shared part, the first position of the bucket in the part.
   std::uint64_t* histograms;
+  /// The same for an array in the input: in the scratch buffer, too. Null: in the rows above.
+  std::uint64_t* input_histograms = nullptr;
+  std::uint32_t part_capacity = most_parts_of_batch;  ///< of a batch
+  std::uint32_t chunk_capacity = chunks_of_batch;     ///< of a batch whose rows are above
   /// One row per tile group: items of the bucket in the preceding tile groups of the same chunk.
   /// For parts in the input, the rows are in the scratch buffer, if there is one, which is
   /// otherwise unused at that time.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <random>
 #include <set>
 #include <type_traits>
@@ -19,6 +20,7 @@
 #include "segsort/cuda/grid_partition.cuh"
 #include "segsort/cuda/partition.cuh"
 #include "segsort/cuda/radix_passes.cuh"
+#include "segsort/cuda/short_digits.cuh"
 #include "segsort/cuda/small_sort.cuh"
 
 namespace sortie::segsort {
@@ -401,6 +403,45 @@ TEST(Kernels, GridPartition) {
   partition_by_grid<LargeTiles>();
 }
 
+/// An array: the rows of the first partition are in the scratch buffer, those of others are few.
+void partition_array(std::uint32_t length, Keys kind) {
+  using Tiles = LargeTiles;
+  Problem<std::uint32_t, 4> problem({length}, kind);
+  problem.lists.segment(grid_partition_class, 0) = 0;
+  problem.lists.counters->segments[grid_partition_class] = 1;
+  std::vector<SharedPart> shared_parts[2];
+  for (int round = 0; round < 2; ++round) {
+    shared_parts[round].resize(most_shared_parts(problem.items(), true, Tiles::longest_group));
+    problem.lists.shared_parts[round] = shared_parts[round].data();
+  }
+  const std::uint64_t tiles = problem.items() / Tiles::smallest_partition_tile + 1;
+  const ArrayRows rows(problem.items(), tiles);
+  std::vector<std::uint64_t> histograms(rows.histograms * most_buckets);
+  std::vector<std::uint32_t> tile_group_rows(rows.tile_groups * most_buckets);
+  problem.lists.histograms = histograms.data();
+  problem.lists.input_histograms =
+      reinterpret_cast<std::uint64_t*>(problem.arguments.keys_scratch) + tiles * most_buckets / 2;
+  problem.lists.part_capacity = rows.parts;
+  problem.lists.chunk_capacity = rows.chunks;
+  problem.lists.tile_group_rows = tile_group_rows.data();
+  problem.lists.tile_group_row_capacity = rows.tile_groups;
+  problem.lists.tile_group_rows_in_scratch = true;
+  cuda_on_host::run_block(Tiles::grid_shape<std::uint32_t, 4>.threads, [&] {
+    grid_partition_kernel<std::uint32_t, 4, Tiles>(problem.arguments, {problem.lists});
+  });
+  cuda_on_host::run_block(Tiles::single_block_shape<std::uint32_t, 4>.threads, [&] {
+    single_block_partition_kernel<std::uint32_t, 4, Tiles>(problem.arguments, {problem.lists});
+  });
+  problem.sort_groups();
+  problem.expect_sorted(any_length);
+}
+
+TEST(Kernels, GridPartitionOfAnArray) {
+  for (const std::uint32_t length : {8193, 20'000, 65'536, 65'537, 270'000})
+    for (const Keys kind : {Keys::random, Keys::steep, Keys::half_greatest})
+      partition_array(length, kind);
+}
+
 TEST(Kernels, GridPartitionInSmallTiles) {
   partition_by_grid<SmallTiles>();
 }
@@ -435,6 +476,36 @@ void sort_by_digits(Keys kind, Order order, int end_bit = 8 * sizeof(Word)) {
     }
   }
   problem.expect_sorted(any_length);
+}
+
+/// Sorts an array by its digits in one kernel.
+template <class Word, int ValueBytes>
+void sort_by_short_digits(Keys kind, Order order = Order::ascending, int end_bit = 8 * sizeof(Word)) {
+  using Shared = radix::PassShared<Word, ValueBytes, radix::short_shape<Word, ValueBytes>>;
+  constexpr std::uint32_t length = 2 * Shared::tile + 1234;
+  Problem<Word, ValueBytes> problem({length}, kind, order);
+  problem.arguments.codec = BitRangeCodec<Word>::make(KeyKind::unsigned_integer, order, 0, end_bit);
+  radix::ShortPasses<Word> passes;
+  std::vector<radix::Status> statuses(radix::short_status_words<Word, ValueBytes>(length));
+  std::memset(&passes, 0xab, sizeof(passes));
+  std::fill(statuses.begin(), statuses.end(), 0xdeadbeef);
+  cuda_on_host::run_block(Shared::threads, [&] {
+    const auto run = [&]<bool IsPlain>() {
+      radix::short_digits_kernel<Word, ValueBytes, IsPlain>(
+          problem.arguments, &passes, statuses.data(), static_cast<std::uint32_t>(statuses.size()),
+          length);
+    };
+    problem.arguments.codec.plain ? run.template operator()<true>()
+                                  : run.template operator()<false>();
+  });
+  problem.expect_sorted(any_length);
+}
+
+TEST(Kernels, ShortDigits) {
+  sort_by_short_digits<std::uint32_t, 0>(Keys::random);
+  sort_by_short_digits<std::uint32_t, 4>(Keys::few_random);
+  sort_by_short_digits<std::uint64_t, 0>(Keys::steep);
+  sort_by_short_digits<std::uint64_t, 4>(Keys::half_greatest, Order::descending);
 }
 
 /// Sorts an array by buckets, with the cuts `stride` items apart.

@@ -438,6 +438,13 @@ TYPED_TEST(DeviceArraySortOfOrdered, IsCopiedOrSorted) {
   ArrayCase<TypeParam>(Keys::reverse, std::size_t{1} << 21, Order::ascending, 24, 32).check_keys();
 }
 
+// Several partitions by the grid, the later ones with few rows.
+TYPED_TEST(DeviceArraySortOfOrdered, SkewedBelowTheSizeThatIsExamined) {
+  for (const std::size_t n : {70'000, 300'000, (1 << 21) - 1})
+    for (const Keys keys : {Keys::zipf, Keys::high_bits})
+      ArrayCase<TypeParam>(keys, n).template check_pairs<std::uint32_t>();
+}
+
 TYPED_TEST(DeviceArraySortOfOrdered, InPlace) {
   for (const std::size_t n : {1, 1000, 8192, 8193, 70'000, 700'000})
     for (const Keys keys : {Keys::uniform, Keys::few, Keys::zipf, Keys::equal})
@@ -475,6 +482,15 @@ TYPED_TEST(DeviceArraySortByDigits, BucketsOfWhichOneExceedsATile) {
 TYPED_TEST(DeviceArraySortByDigits, BucketsOfPairs) {
   segsort::preset_use_of_digits(segsort::DigitUse::buckets);
   ArrayCase<TypeParam>(Keys::uniform, 1 << 21).template check_pairs<std::uint32_t>();
+}
+
+// Short ones, which the tools for races and memory errors can run.
+TYPED_TEST(DeviceArraySortByDigits, DigitsOfPairs) {
+  segsort::preset_use_of_digits(segsort::DigitUse::always);
+  ArrayCase<TypeParam>(Keys::zipf, 1 << 21).template check_pairs<std::uint32_t>();
+}
+TYPED_TEST(DeviceArraySortByDigits, RanksOfFewPairs) {
+  ArrayCase<TypeParam>(Keys::few, 1 << 21).template check_pairs<std::uint32_t>();
 }
 
 TEST(DeviceArraySortCall, RefusesWhatItCannotSort) {
