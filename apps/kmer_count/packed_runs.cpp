@@ -11,14 +11,30 @@ namespace {
 constexpr std::uint8_t no_code = 4;
 constexpr std::uint64_t no_codes = 0x0404040404040404;
 
-/// Replaces symbols by codes, A 0, C 1, G 2, T 3, others no_code. A loop of vectors.
+/// 16 bytes, which every processor has registers for.
+using Bytes __attribute__((vector_size(16))) = std::uint8_t;
+
+Bytes codes_of(Bytes c) {
+  const auto is_base = reinterpret_cast<Bytes>((c == 'A') | (c == 'C') | (c == 'G') | (c == 'T'));
+  const Bytes code = ((c >> 1) ^ ((c >> 2) & 1)) & 3;
+  return (code & is_base) | (no_code & ~is_base);
+}
+
+/// Replaces symbols by codes, A 0, C 1, G 2, T 3, others no_code. By explicit vectors: GCC makes a
+/// loop over bytes one of bit tests.
 void encode(std::span<std::uint8_t> symbols) {
-  for (std::uint8_t& symbol : symbols) {
-    const std::uint8_t c = symbol;
-    const bool is_base = (c == 'A') | (c == 'C') | (c == 'G') | (c == 'T');
-    const auto code = static_cast<std::uint8_t>(((c >> 1) ^ ((c >> 2) & 1)) & 3);
-    symbol = is_base ? code : no_code;
+  std::uint8_t* at = symbols.data();
+  std::size_t left = symbols.size();
+  Bytes codes{};
+  for (; left >= sizeof(codes); left -= sizeof(codes), at += sizeof(codes)) {
+    std::memcpy(&codes, at, sizeof(codes));
+    codes = codes_of(codes);
+    std::memcpy(at, &codes, sizeof(codes));
   }
+  if (left == 0) return;
+  std::memcpy(&codes, at, left);
+  codes = codes_of(codes);
+  std::memcpy(at, &codes, left);
 }
 
 /// Eight codes of a byte each in 16 bits.

@@ -35,6 +35,7 @@ class RunBlocks {
   void keep(std::size_t blocks);
 
   [[nodiscard]] std::size_t size() const { return blocks_.size(); }
+  [[nodiscard]] std::uint64_t words_of(std::size_t block) const { return blocks_[block].size; }
   /// The words of a block. \param buffer  for those of the file \throws Error (input)
   [[nodiscard]] std::span<const std::uint64_t> load(std::size_t block,
                                                     std::vector<std::uint64_t>& buffer) const;
