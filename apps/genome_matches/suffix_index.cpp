@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "apps/genome_matches/letter_code.hpp"
+#include "core/phase_timer.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/suffix_array.hpp"
 
@@ -96,12 +97,15 @@ SuffixIndex<Pos>::SuffixIndex(const Context& context, const sequences::Text& ref
       filter_words_(filter_words_for(reference_.size())) {
   const std::vector<std::uint64_t> separators = reference.separators();
   suffixes_ = suffix_array::build<Pos>(context, {reference_, separators});
+  PhaseTimer counting(context, "keys");
   const std::uint64_t keys = std::uint64_t{1} << 2 * key_length_;
   begins_ = allocate_array<Pos>(keys + 1);
   std::fill_n(begins_.get(), keys + 1, Pos{0});
   for_each_range(reference_.size(), task_symbols,
                  [&](std::uint64_t begin, std::uint64_t end) { count_keys(begin, end); });
   std::partial_sum(begins_.get(), begins_.get() + keys + 1, begins_.get());
+  counting.stop();
+  const PhaseTimer filtering(context, "filter");
   if (filters) require_filter();
 }
 
