@@ -119,6 +119,21 @@ void pack_runs(std::span<std::uint8_t> symbols, int k, std::vector<std::uint64_t
   }
 }
 
+/// Memory for a block. \pre the mutex is held
+std::uint64_t* RunBlocks::take_memory(std::size_t words) {
+  constexpr std::uint64_t most_slab_bytes = std::uint64_t{16} << 20;
+  constexpr std::uint64_t least_slab_bytes = std::uint64_t{64} << 10;
+  if (slabs_.empty() || slabs_.back().size - slabs_.back().used < words) {
+    const std::uint64_t bytes = std::clamp(most_resident_ / 16, least_slab_bytes, most_slab_bytes);
+    const std::size_t size = std::max<std::size_t>(words, bytes / sizeof(std::uint64_t));
+    slabs_.push_back({allocate_array<std::uint64_t>(size), size, 0});
+  }
+  Slab& slab = slabs_.back();
+  std::uint64_t* const memory = slab.words.get() + slab.used;
+  slab.used += words;
+  return memory;
+}
+
 void RunBlocks::add(std::span<const std::uint64_t> words) {
   if (words.empty()) return;
   Block block;
@@ -127,9 +142,9 @@ void RunBlocks::add(std::span<const std::uint64_t> words) {
   std::unique_lock lock(mutex_);
   if (resident_ + bytes <= most_resident_) {
     resident_ += bytes;
+    block.words = take_memory(words.size());
     lock.unlock();
-    block.words = allocate_array<std::uint64_t>(words.size());
-    std::ranges::copy(words, block.words.get());
+    std::ranges::copy(words, block.words);
     lock.lock();
   } else {
     if (!file_) file_.emplace(folder_);
@@ -148,12 +163,14 @@ void RunBlocks::keep(std::size_t blocks) {
     if (blocks_.back().words != nullptr) resident_ -= blocks_.back().size * sizeof(std::uint64_t);
     blocks_.pop_back();
   }
+  // Blocks that are kept may lie in any slab.
+  if (blocks == 0) slabs_.clear();
 }
 
 std::span<const std::uint64_t> RunBlocks::load(std::size_t block,
                                                std::vector<std::uint64_t>& buffer) const {
   const Block& found = blocks_[block];
-  if (found.words != nullptr) return {found.words.get(), found.size};
+  if (found.words != nullptr) return {found.words, found.size};
   buffer.resize(found.size);
   file_->read(found.begin,
               {reinterpret_cast<char*>(buffer.data()), found.size * sizeof(buffer[0])});

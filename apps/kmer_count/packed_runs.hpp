@@ -22,6 +22,9 @@ inline constexpr std::uint64_t letters_per_word = 32;
 void pack_runs(std::span<std::uint8_t> symbols, int k, std::vector<std::uint64_t>& words);
 
 /// Blocks of runs, in memory up to a limit, then in a temporary file. Their order is unspecified.
+///
+/// Those in memory lie one after the other in slabs of up to 16 MiB, which have large pages: an
+/// allocation for each block takes a page fault for each 4 KiB, and the system as long to free it.
 class RunBlocks {
  public:
   /// \param folder  of the temporary file
@@ -45,16 +48,24 @@ class RunBlocks {
   [[nodiscard]] std::uint64_t buffer_bytes() const { return largest_spilled_; }
 
  private:
+  struct Slab {
+    HostArray<std::uint64_t> words;
+    std::size_t size = 0;
+    std::size_t used = 0;
+  };
   struct Block {
-    HostArray<std::uint64_t> words;  ///< null: in the file
+    std::uint64_t* words = nullptr;  ///< in a slab; null: in the file
     std::uint64_t size = 0;
     std::uint64_t begin = 0;  ///< byte of the file
   };
 
   std::string folder_;
   std::uint64_t most_resident_;
+  [[nodiscard]] std::uint64_t* take_memory(std::size_t words);
+
   std::mutex mutex_;
   std::vector<Block> blocks_;
+  std::vector<Slab> slabs_;
   std::uint64_t resident_ = 0;
   std::uint64_t spilled_ = 0;
   std::uint64_t largest_spilled_ = 0;
