@@ -73,7 +73,7 @@ class Counting {
                                                  : host_memory_limit(context)),
         piece_bytes_(std::clamp(memory_ / 64 / static_cast<std::uint64_t>(threads_),
                                 least_piece_bytes, usual_piece_bytes)),
-        runs_(sorting::spill_folder(table), memory_ / 3) {}
+        runs_(sorting::spill_folder(table), memory_ / 3, options.k) {}
 
   KmerFigures run(std::span<const std::string> paths,
                   const std::function<void(const KmerFigures&)>& finish) {
@@ -360,21 +360,6 @@ class Counting {
            (context_.backend == Backend::cuda || resolve_backend(context_) == Backend::cuda);
   }
 
-  /// K-mers of all blocks.
-  [[nodiscard]] std::uint64_t count_occurrences() {
-    std::vector<std::uint64_t> counts(static_cast<std::size_t>(threads_));
-    for_each_block("", 0, 1, [&](std::size_t worker, std::span<const std::uint64_t> words) {
-      for (std::size_t at = 0; at < words.size();) {
-        const std::uint64_t letters = words[at];
-        counts[worker] += letters - static_cast<std::uint64_t>(options_.k) + 1;
-        at += 1 + (letters + letters_per_word - 1) / letters_per_word;
-      }
-    });
-    std::uint64_t all = 0;
-    for (const std::uint64_t count : counts) all += count;
-    return all;
-  }
-
   /// The GPU sorts and counts, threads of the host write the lines. Only k-mers that have a line
   /// come back from it.
   void count_on_device(const std::function<void(const KmerFigures&)>& finish) {
@@ -384,7 +369,7 @@ class Counting {
     if (options_.await_device) options_.await_device();
     PhaseTimer planning(context_, "plan");
     CountPlan& plan = figures_.plan;
-    plan.kmers = count_occurrences();
+    plan.kmers = runs_.kmers();
     plan.packed_bytes = runs_.resident_bytes() + runs_.spilled_bytes();
     plan.spilled_bytes = runs_.spilled_bytes();
     std::optional<DeviceCounts> device;

@@ -99,6 +99,17 @@ std::uint64_t append_words(const std::uint8_t* at, const std::uint8_t* end,
   return length + filled;
 }
 
+/// \pre each run has a k-mer
+std::uint64_t kmers_of(std::span<const std::uint64_t> words, int k) {
+  std::uint64_t kmers = 0;
+  for (std::size_t at = 0; at < words.size();) {
+    const std::uint64_t letters = words[at];
+    kmers += letters - static_cast<std::uint64_t>(k) + 1;
+    at += 1 + (letters + letters_per_word - 1) / letters_per_word;
+  }
+  return kmers;
+}
+
 }  // namespace
 
 void pack_runs(std::span<std::uint8_t> symbols, int k, std::vector<std::uint64_t>& words) {
@@ -138,8 +149,11 @@ void RunBlocks::add(std::span<const std::uint64_t> words) {
   if (words.empty()) return;
   Block block;
   block.size = words.size();
+  // Here they are in the cache of the thread that has packed them.
+  block.kmers = kmers_of(words, k_);
   const std::uint64_t bytes = words.size_bytes();
   std::unique_lock lock(mutex_);
+  kmers_ += block.kmers;
   if (resident_ + bytes <= most_resident_) {
     resident_ += bytes;
     block.words = take_memory(words.size());
@@ -161,6 +175,7 @@ void RunBlocks::add(std::span<const std::uint64_t> words) {
 void RunBlocks::keep(std::size_t blocks) {
   while (blocks_.size() > blocks) {
     if (blocks_.back().words != nullptr) resident_ -= blocks_.back().size * sizeof(std::uint64_t);
+    kmers_ -= blocks_.back().kmers;
     blocks_.pop_back();
   }
   // Blocks that are kept may lie in any slab.

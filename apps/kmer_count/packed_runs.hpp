@@ -29,8 +29,9 @@ class RunBlocks {
  public:
   /// \param folder  of the temporary file
   /// \param most_resident  bytes that may be in memory
-  RunBlocks(std::string folder, std::uint64_t most_resident)
-      : folder_(std::move(folder)), most_resident_(most_resident) {}
+  /// \param k              of the k-mers that are counted
+  RunBlocks(std::string folder, std::uint64_t most_resident, int k)
+      : folder_(std::move(folder)), most_resident_(most_resident), k_(k) {}
 
   /// Several threads may call it at the same time. \throws Error (output)
   void add(std::span<const std::uint64_t> words);
@@ -42,6 +43,8 @@ class RunBlocks {
   /// The words of a block. \param buffer  for those of the file \throws Error (input)
   [[nodiscard]] std::span<const std::uint64_t> load(std::size_t block,
                                                     std::vector<std::uint64_t>& buffer) const;
+  /// K-mers of all blocks.
+  [[nodiscard]] std::uint64_t kmers() const { return kmers_; }
   [[nodiscard]] std::uint64_t resident_bytes() const { return resident_; }
   [[nodiscard]] std::uint64_t spilled_bytes() const { return spilled_; }
   /// Bytes of the largest block of the file.
@@ -57,15 +60,18 @@ class RunBlocks {
     std::uint64_t* words = nullptr;  ///< in a slab; null: in the file
     std::uint64_t size = 0;
     std::uint64_t begin = 0;  ///< byte of the file
+    std::uint64_t kmers = 0;
   };
 
   std::string folder_;
   std::uint64_t most_resident_;
+  int k_;
   [[nodiscard]] std::uint64_t* take_memory(std::size_t words);
 
   std::mutex mutex_;
   std::vector<Block> blocks_;
   std::vector<Slab> slabs_;
+  std::uint64_t kmers_ = 0;
   std::uint64_t resident_ = 0;
   std::uint64_t spilled_ = 0;
   std::uint64_t largest_spilled_ = 0;
