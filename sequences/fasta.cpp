@@ -51,7 +51,7 @@ class PieceReader {
         source_(path, {threads, piece, blocks != nullptr ? 0 : memory_}),
         workers_(static_cast<std::size_t>(threads)) {
     if (pieces == nullptr) return;
-    for (Worker& worker : workers_) worker.piece.drop_names();
+    for (Worker& worker : workers_) worker.piece.keep_last_start();
   }
 
   [[nodiscard]] Text read() {
@@ -70,6 +70,7 @@ class PieceReader {
     ParsedPiece piece;
     std::vector<std::uint8_t> symbols;            ///< of blocks to be packed, or of a piece
     std::vector<SymbolBlocks::Block*> to_blocks;  ///< for them
+    bool is_apart = false;                        ///< the symbols of the piece are not in `symbols`
   };
   [[nodiscard]] Worker& state_of(int worker) { return workers_[static_cast<std::size_t>(worker)]; }
 
@@ -107,9 +108,14 @@ class PieceReader {
       Worker& state = state_of(worker);
       state.to_blocks.clear();
       state.symbols.clear();
+      state.is_apart = false;
       if (ended) return;
       ParsedPiece& piece = state.piece;
-      if (block != 0) parser.join(piece);
+      if (pieces_ != nullptr && pieces_->may_be_apart && block != 0) {
+        state.is_apart = parser.join_without_symbols(piece);
+      } else if (block != 0) {
+        parser.join(piece);
+      }
       if (blocks_ != nullptr) {
         parser.take_blocks(blocks_->block_symbols(), state.symbols);
         for (std::size_t at = 0; at < state.symbols.size(); at += blocks_->block_symbols())
@@ -122,7 +128,11 @@ class PieceReader {
       if (worker == 0) report(bytes_, total);
     };
     steps.finish = [&](int worker, std::uint64_t) {
-      if (pieces_ != nullptr) return pieces_->take(worker, state_of(worker).symbols);
+      if (pieces_ != nullptr) {
+        Worker& state = state_of(worker);
+        if (state.is_apart) pieces_->take(worker, state.piece.symbols());
+        return pieces_->take(worker, state.symbols);
+      }
       std::span<const std::uint8_t> symbols = state_of(worker).symbols;
       for (SymbolBlocks::Block* const block : state_of(worker).to_blocks) {
         blocks_->store(*block, symbols.first(blocks_->block_symbols()));

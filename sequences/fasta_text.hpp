@@ -54,6 +54,10 @@ namespace sortie::sequences {
 /// empty last record may lack its own.
 struct SymbolPieces {
   std::uint64_t overlap = 0;  ///< number of last symbols of a piece with which the next one begins
+  /// Whether whole records may be passed apart from the others, in pieces that begin with no
+  /// overlap and are not followed by one: threads then copy nothing in turns. Pieces are in no order
+  /// then, but each range of overlap + 1 symbols of a record is in one of them, and in one only.
+  bool may_be_apart = false;
   /// Called before the first piece, and again if the file has to be read again from its begin.
   std::function<void()> start;
   /// Called for different pieces at the same time, but for one at a time by each worker, which are

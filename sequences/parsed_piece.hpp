@@ -43,8 +43,8 @@ class ParsedPiece {
     std::size_t offset = 0;  ///< in symbols()
   };
 
-  /// Leaves names of starts() empty.
-  void drop_names() { keeps_names_ = false; }
+  /// Keeps of starts() only the last one, without its name.
+  void keep_last_start() { keeps_starts_ = false; }
 
   /// Parses a piece of a FASTA file, the first line as symbols, since its begin is not known.
   void parse_fasta(const SymbolTable& table, std::span<const char> bytes);
@@ -60,6 +60,7 @@ class ParsedPiece {
   [[nodiscard]] Format format() const { return format_; }
   /// The symbols of the piece, with a separator before each header but, in FASTQ, the first.
   [[nodiscard]] std::span<const std::uint8_t> symbols() const { return {symbols_.get(), size_}; }
+  [[nodiscard]] std::span<std::uint8_t> symbols() { return {symbols_.get(), size_}; }
   [[nodiscard]] std::vector<Start>& starts() { return starts_; }
   /// Line ends of the parsed part.
   [[nodiscard]] std::uint64_t line_ends() const { return line_ends_; }
@@ -93,7 +94,12 @@ class ParsedPiece {
   void parse_fasta_lines(const SymbolTable& table, const char* begin, const char* end);
   const char* parse_fastq_record(const SymbolTable& table, const char* begin, const char* end);
   void start_at(std::string_view name, std::size_t offset) {
-    starts_.push_back({keeps_names_ ? std::string(name) : std::string(), offset});
+    if (keeps_starts_) {
+      starts_.push_back({std::string(name), offset});
+    } else {
+      starts_.resize(1);
+      starts_[0].offset = offset;
+    }
   }
 
   std::span<const char> bytes_;
@@ -103,7 +109,7 @@ class ParsedPiece {
   std::size_t size_ = 0;
   std::vector<Start> starts_;
   std::uint64_t line_ends_ = 0;
-  bool keeps_names_ = true;
+  bool keeps_starts_ = true;
 
   bool regular_ = false;
   std::string_view first_line_;

@@ -56,10 +56,17 @@ void RecordParser::join(ParsedPiece& piece) {
     case Format::fasta:
       return join_fasta(piece);
     case Format::fastq:
-      return join_fastq(piece);
+      join_fastq(piece, true);
+      return;
     case Format::unknown:
       return feed(piece.bytes());
   }
+}
+
+bool RecordParser::join_without_symbols(ParsedPiece& piece) {
+  if (piece.format() == Format::fastq) return join_fastq(piece, false);
+  join(piece);
+  return false;
 }
 
 void RecordParser::join_fasta(ParsedPiece& piece) {
@@ -94,21 +101,30 @@ void RecordParser::join_fasta(ParsedPiece& piece) {
   if (line_ == Line::header) header_ = piece.tail_header();
 }
 
-void RecordParser::join_fastq(ParsedPiece& piece) {
+/// \return whether the records were taken as they were parsed, and their symbols were left
+bool RecordParser::join_fastq(ParsedPiece& piece, bool takes_symbols) {
   const std::span<const char> bytes = piece.bytes();
   feed(bytes.first(piece.records_begin()));
-  if (piece.starts().empty() || !between_fastq_records())
-    return feed(bytes.subspan(piece.records_begin()));
+  if (piece.starts().empty() || !between_fastq_records()) {
+    feed(bytes.subspan(piece.records_begin()));
+    return false;
+  }
   if (!text_.records.empty()) {
     const std::uint8_t separator = Text::separator;
     append({&separator, 1});
   }
   const std::uint64_t first_symbol = size_;
-  append(piece.symbols());
+  if (takes_symbols) {
+    append(piece.symbols());
+  } else {
+    size_ += piece.symbols().size();
+    taken_ += piece.symbols().size();
+  }
   append_records(piece, first_symbol);
   sequence_lines_ = 1;
   quality_line_ = line_number_ - 1;
   feed(bytes.subspan(piece.records_end()));
+  return !takes_symbols;
 }
 
 /// \param first_symbol  position in the text of the first symbol of the piece

@@ -33,6 +33,11 @@ class RecordParser {
   /// The same for bytes that have been parsed; takes the names of the piece.
   void join(ParsedPiece& piece);
 
+  /// join(), but leaves the symbols of whole FASTQ records to the caller, as if take_symbols() had
+  /// moved them out. What it does takes no longer if the piece has more records.
+  /// \return whether the caller has to take the symbols of the piece
+  [[nodiscard]] bool join_without_symbols(ParsedPiece& piece);
+
   /// Moves the first symbols that are stored out of the text, as many as there are whole blocks of:
   /// so it never has more than a block and what a piece adds. Replaces the content of `to`.
   void take_blocks(std::uint64_t block_symbols, std::vector<std::uint8_t>& to);
@@ -56,7 +61,7 @@ class RecordParser {
   enum class Line { blank, header, sequence, plus, quality };
 
   void join_fasta(ParsedPiece& piece);
-  void join_fastq(ParsedPiece& piece);
+  bool join_fastq(ParsedPiece& piece, bool takes_symbols);
   void append(std::span<const std::uint8_t> symbols);
   void append_records(ParsedPiece& piece, std::uint64_t first_symbol);
 
@@ -81,7 +86,7 @@ class RecordParser {
   std::uint64_t most_bytes_;
   Text text_;
   std::uint64_t size_ = 0;   ///< symbols so far
-  std::uint64_t taken_ = 0;  ///< those of take_blocks() and take_symbols()
+  std::uint64_t taken_ = 0;  ///< those that are not in text_ any more, or never were
 
   Format format_ = Format::unknown;
   Line line_ = Line::blank;  ///< kind of the current line

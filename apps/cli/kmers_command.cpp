@@ -151,6 +151,8 @@ void run_kmers(Job& job, const KmersCommand& given) {
     if (!command.dry_run) job.say(describe(plan));
   };
   options.await_device = [&] { static_cast<void>(job.context()); };
+  // A repetition needs the device again.
+  if (command.common.repeat == 1) options.release_device = [&] { job.release_device([] {}); };
   // Written when the table is complete, and renamed after it.
   std::vector<std::unique_ptr<WholeFile>> others;
   const auto add_file = [&](const std::string& path, const auto& make) {

@@ -98,17 +98,20 @@ MatchIndex::MatchIndex(const Context& context, sequences::Text reference,
   if (!needs_suffixes(options)) return;
   if (sorting.memory_budget != 0 && state_->seeds)
     sorting.memory_budget -= SeedIndex::bytes_of(symbols.size(), options.min_length);
-  // A GPU searches without the filter; queries that are left to the host make it.
-  const bool filters = sorting.backend == Backend::host && options.kind != Kind::maximal;
+  // A GPU makes the keys that it needs, and searches without the filter; queries that are left to
+  // the host make both.
+  const bool searches = sorting.backend == Backend::host;
+  const bool filters = options.kind != Kind::maximal;
   if (is_wide(symbols.size()))
-    state_->wide_suffixes.emplace(sorting, state_->reference, options.min_length, filters);
+    state_->wide_suffixes.emplace(sorting, state_->reference, options.min_length, searches,
+                                  filters);
   else
-    state_->suffixes.emplace(sorting, state_->reference, options.min_length, filters);
+    state_->suffixes.emplace(sorting, state_->reference, options.min_length, searches, filters);
 #if defined(SORTIE_HAVE_CUDA)
   if (state_->suffixes && sorting.backend == Backend::cuda) {
     const SuffixIndex<std::uint32_t>& suffixes = *state_->suffixes;
-    const SuffixTables tables{symbols, suffixes.suffixes(), suffixes.begins(),
-                              suffixes.key_length(), options.min_length};
+    const SuffixTables tables{symbols, suffixes.suffixes(), suffixes.key_length(),
+                              options.min_length};
     const PhaseTimer copying(context, "copy to the device");
     if (DeviceMatches::fits(context, tables))
       state_->device = std::make_unique<DeviceMatches>(context, tables);

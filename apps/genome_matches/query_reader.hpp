@@ -15,7 +15,8 @@
 
 namespace sortie::genome_matches {
 
-/// Reads the records of several FASTA or FASTQ files, some at a time.
+/// Reads the records of several FASTA or FASTQ files, some at a time. A plain file of a usual size
+/// is read as a whole, since several threads can do that.
 class QueryReader {
  public:
   /// \param most_bytes  of the records that are in memory at a time

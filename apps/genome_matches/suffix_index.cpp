@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "apps/genome_matches/letter_code.hpp"
+#include "core/phase_timer.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/suffix_array.hpp"
 
@@ -88,7 +89,7 @@ std::uint64_t SuffixIndex<Pos>::bytes_of(std::uint64_t symbols) {
 
 template <class Pos>
 SuffixIndex<Pos>::SuffixIndex(const Context& context, const sequences::Text& reference,
-                              std::uint64_t min_length, bool filters)
+                              std::uint64_t min_length, bool searches, bool filters)
     : reference_(reference.symbols),
       min_length_(min_length),
       key_length_(std::min(longest_key, letters_for(reference_.size()))),
@@ -96,13 +97,27 @@ SuffixIndex<Pos>::SuffixIndex(const Context& context, const sequences::Text& ref
       filter_words_(filter_words_for(reference_.size())) {
   const std::vector<std::uint64_t> separators = reference.separators();
   suffixes_ = suffix_array::build<Pos>(context, {reference_, separators});
-  const std::uint64_t keys = std::uint64_t{1} << 2 * key_length_;
-  begins_ = allocate_array<Pos>(keys + 1);
-  std::fill_n(begins_.get(), keys + 1, Pos{0});
-  for_each_range(reference_.size(), task_symbols,
-                 [&](std::uint64_t begin, std::uint64_t end) { count_keys(begin, end); });
-  std::partial_sum(begins_.get(), begins_.get() + keys + 1, begins_.get());
-  if (filters) require_filter();
+  if (!searches) return;
+  PhaseTimer counting(context, "keys");
+  require_keys();
+  counting.stop();
+  if (!filters) return;
+  const PhaseTimer filtering(context, "filter");
+  require_filter();
+}
+
+template <class Pos>
+void SuffixIndex<Pos>::require_keys() const {
+  std::call_once(has_keys_, [&] {
+    // The caller may be one of several threads, for which the host runtime is not.
+    const OwnThreads threads(host_threads());
+    const std::uint64_t keys = std::uint64_t{1} << 2 * key_length_;
+    begins_ = allocate_array<Pos>(keys + 1);
+    std::fill_n(begins_.get(), keys + 1, Pos{0});
+    for_each_range(reference_.size(), task_symbols,
+                   [&](std::uint64_t begin, std::uint64_t end) { count_keys(begin, end); });
+    std::partial_sum(begins_.get(), begins_.get() + keys + 1, begins_.get());
+  });
 }
 
 template <class Pos>
@@ -119,7 +134,7 @@ void SuffixIndex<Pos>::require_filter() const {
 
 /// Counts the suffixes of a range for the first keys that are greater than they are.
 template <class Pos>
-void SuffixIndex<Pos>::count_keys(std::uint64_t begin, std::uint64_t end) {
+void SuffixIndex<Pos>::count_keys(std::uint64_t begin, std::uint64_t end) const {
   std::uint64_t key = 0;    // the number of the next key_length_ letters
   std::uint64_t valid = 0;  // letters A, C, G and T from here on
   std::array<std::uint64_t, batch_symbols> keys;
@@ -254,6 +269,7 @@ template <class Pos>
 void SuffixIndex<Pos>::find_unique(Letters query, QueryRange range,
                                    std::vector<Match>& matches) const {
   if (query.size() < min_length_) return;
+  require_keys();
   require_filter();
   const std::uint64_t last = std::min(range.end, query.size() - min_length_ + 1);
   // The filter is loaded for several windows at a time, so that their cache misses overlap.
@@ -316,6 +332,7 @@ template <class Pos>
 void SuffixIndex<Pos>::find_statistics(Letters query, QueryRange range,
                                        std::vector<StatisticsRun>& runs) const {
   if (range.begin == range.end) return;
+  require_keys();
   std::uint64_t begin = range.begin;
   std::uint64_t length = longest_match(query.subspan(begin)).length;
   while (true) {

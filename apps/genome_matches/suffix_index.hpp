@@ -24,17 +24,14 @@ namespace sortie::genome_matches {
 template <class Pos>
 class SuffixIndex {
  public:
-  /// \param filters  makes the filter of find_unique() at once
+  /// \param searches  makes what the searches need beside the suffix array at once: the keys, and
+  ///                  the filter of find_unique() if `filters`. Else the first search makes it
   SuffixIndex(const Context& context, const sequences::Text& reference, std::uint64_t min_length,
-              bool filters);
+              bool searches, bool filters);
 
   [[nodiscard]] static std::uint64_t bytes_of(std::uint64_t symbols);
 
   [[nodiscard]] std::span<const Pos> suffixes() const { return suffixes_; }
-  /// For each key, the first suffix that is not less, and the number of suffixes.
-  [[nodiscard]] std::span<const Pos> begins() const {
-    return {begins_.get(), (std::uint64_t{1} << 2 * key_length_) + 1};
-  }
   /// Letters of a key.
   [[nodiscard]] std::uint64_t key_length() const { return key_length_; }
 
@@ -62,7 +59,8 @@ class SuffixIndex {
                                          std::uint64_t end) const;
   [[nodiscard]] std::uint64_t next_window(Letters query, std::uint64_t begin,
                                           std::uint64_t end) const;
-  void count_keys(std::uint64_t begin, std::uint64_t end);
+  void count_keys(std::uint64_t begin, std::uint64_t end) const;
+  void require_keys() const;
   void set_windows(std::uint64_t begin, std::uint64_t end) const;
   void require_filter() const;
   // Bits of a window: three of one word.
@@ -81,7 +79,9 @@ class SuffixIndex {
   std::uint64_t min_length_;
   std::vector<Pos> suffixes_;
   std::uint64_t key_length_ = 0;  ///< letters of the keys of the table
-  HostArray<Pos> begins_;         ///< begins()
+  /// For each key, the first suffix that is not less, and the number of suffixes.
+  mutable HostArray<Pos> begins_;
+  mutable std::once_flag has_keys_;
   /// Windows are the first letters of a match, as many as have a code. The filter has the bits of
   /// all windows of the reference.
   std::uint64_t window_ = 0;

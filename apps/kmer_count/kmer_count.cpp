@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -27,9 +28,6 @@
 
 #if defined(SORTIE_HAVE_CUDA)
 #include "apps/kmer_count/cuda/device_counts.hpp"
-#include "core/cuda/check.hpp"
-#include "core/cuda/device_context.hpp"
-#include "core/cuda/pinned_memory.hpp"
 #endif
 
 namespace sortie::kmers {
@@ -75,7 +73,7 @@ class Counting {
                                                  : host_memory_limit(context)),
         piece_bytes_(std::clamp(memory_ / 64 / static_cast<std::uint64_t>(threads_),
                                 least_piece_bytes, usual_piece_bytes)),
-        runs_(sorting::spill_folder(table), memory_ / 3) {}
+        runs_(sorting::spill_folder(table), memory_ / 3, options.k) {}
 
   KmerFigures run(std::span<const std::string> paths,
                   const std::function<void(const KmerFigures&)>& finish) {
@@ -129,14 +127,21 @@ class Counting {
       const std::size_t kept = runs_.size();
       sequences::SymbolPieces pieces;
       pieces.overlap = static_cast<std::uint64_t>(options_.k) - 1;
-      pieces.start = [&] { runs_.keep(kept); };
+      pieces.may_be_apart = true;
+      pieces.start = [&] {
+        runs_.keep(kept);
+        for (std::vector<std::uint64_t>& mine : words) mine.clear();
+      };
       pieces.take = [&](int worker, std::span<std::uint8_t> symbols) {
         std::vector<std::uint64_t>& mine = words[static_cast<std::size_t>(worker)];
-        mine.clear();
         pack_runs(symbols, options_.k, mine);
+        // The ends of a piece, which are not apart, wait for a larger block.
+        if (mine.size() * sizeof(std::uint64_t) < piece_bytes_ / 8) return;
         runs_.add(mine);
+        mine.clear();
       };
       before += sequences::read_symbol_pieces(context, path, {}, pieces, piece_bytes_);
+      for (const std::vector<std::uint64_t>& mine : words) runs_.add(mine);
     }
     report_progress(context_, "read", before, before);
     timer.set_bytes(before);
@@ -355,82 +360,77 @@ class Counting {
            (context_.backend == Backend::cuda || resolve_backend(context_) == Backend::cuda);
   }
 
-  /// K-mers of all blocks.
-  [[nodiscard]] std::uint64_t count_occurrences() {
-    std::vector<std::uint64_t> counts(static_cast<std::size_t>(threads_));
-    for_each_block("", 0, 1, [&](std::size_t worker, std::span<const std::uint64_t> words) {
-      for (std::size_t at = 0; at < words.size();) {
-        const std::uint64_t letters = words[at];
-        counts[worker] += letters - static_cast<std::uint64_t>(options_.k) + 1;
-        at += 1 + (letters + letters_per_word - 1) / letters_per_word;
-      }
-    });
-    std::uint64_t all = 0;
-    for (const std::uint64_t count : counts) all += count;
-    return all;
-  }
-
-  /// The GPU sorts and counts, threads of the host write the lines.
+  /// The GPU sorts and counts, threads of the host write the lines. Only k-mers that have a line
+  /// come back from it.
   void count_on_device(const std::function<void(const KmerFigures&)>& finish) {
-    /// Distinct k-mers whose lines a thread writes at a time.
-    constexpr std::uint64_t block_kmers = std::uint64_t{1} << 16;
-    struct Copies {
-      CudaStream stream = make_stream();
-      PinnedBuffer<std::uint64_t> kmers{block_kmers};
-      PinnedBuffer<std::uint32_t> counts{block_kmers};
-    };
+    /// Distinct k-mers that are copied at a time, and those whose lines a thread writes.
+    constexpr std::uint64_t window_kmers = std::uint64_t{1} << 25;
+    constexpr std::uint64_t block_kmers = std::uint64_t{1} << 15;
     if (options_.await_device) options_.await_device();
+    PhaseTimer planning(context_, "plan");
     CountPlan& plan = figures_.plan;
-    plan.kmers = count_occurrences();
+    plan.kmers = runs_.kmers();
     plan.packed_bytes = runs_.resident_bytes() + runs_.spilled_bytes();
     plan.spilled_bytes = runs_.spilled_bytes();
-    const auto for_each = [&](const auto& visit) {
-      std::vector<std::uint64_t> buffer;
-      for (std::size_t block = 0; block < runs_.size(); ++block) visit(runs_.load(block, buffer));
-    };
     std::optional<DeviceCounts> device;
-    device.emplace(context_, options_.k, options_.canonical, plan.kmers, for_each);
+    device.emplace(context_, options_.k, options_.canonical, plan.kmers, runs_);
     plan.passes = plan.kmers == 0 ? 0 : device->passes();
     plan.memory = runs_.resident_bytes();
+    planning.stop();
     if (options_.announce) options_.announce(plan);
 
-    const DeviceScope scope(context_);
     std::optional<WholeFile> file;
     if (!table_.empty()) file.emplace(table_);
     std::vector<TableLines> lines = make_lines(file.has_value());
-    std::vector<std::optional<Copies>> copies(static_cast<std::size_t>(threads_));
+    // A checksum is that of all k-mers.
+    CountRange kept = options_.counts;
+    if (table_.empty()) kept = {.least = std::numeric_limits<std::uint64_t>::max()};
+    if (options_.checksum) kept = {};
+    HostArray<std::uint64_t> kmers;
+    HostArray<std::uint32_t> counts;
+    std::uint64_t room = 0;
     for (std::size_t pass = 0; pass < plan.passes; ++pass) {
       PhaseTimer on_device(context_, "device");
-      const std::uint64_t distinct = device->count(pass, for_each);
+      const std::uint64_t size = device->count(pass, kept, figures_.histogram);
       on_device.stop();
       const PhaseTimer timer(context_, "count");
-      OutputBlocks blocks;
-      blocks.count = (distinct + block_kmers - 1) / block_kmers;
-      blocks.make = [&](int worker, std::uint64_t number) {
-        const CurrentDevice current(context_.device);
-        std::optional<Copies>& mine = copies[static_cast<std::size_t>(worker)];
-        if (!mine) mine.emplace();
-        const std::uint64_t first = number * block_kmers;
-        const std::uint64_t size = std::min(block_kmers, distinct - first);
-        const auto kmers = mine->kmers.span().first(size);
-        const auto counts = mine->counts.span().first(size);
-        device->copy(first, kmers, counts, mine->stream.get());
-        TableLines& text = lines[static_cast<std::size_t>(worker)];
-        text.clear();
-        for (std::uint64_t i = 0; i < size; ++i) text.add(kmers[i], counts[i]);
-        return text.text();
-      };
-      if (file) {
-        write_blocks(*file, threads_, blocks);
-      } else {
-        make_blocks(threads_, blocks);
+      for (std::uint64_t first = 0; first < size; first += window_kmers) {
+        const std::uint64_t window = std::min(window_kmers, size - first);
+        if (room < window) {
+          kmers = allocate_array<std::uint64_t>(window);
+          counts = allocate_array<std::uint32_t>(window);
+          room = window;
+        }
+        PhaseTimer copying(context_, "copy out");
+        device->copy(first, {kmers.get(), window}, {counts.get(), window});
+        copying.stop();
+        if (pass + 1 == plan.passes && first + window == size) {
+          device.reset();
+          if (options_.release_device) options_.release_device();
+        }
+        OutputBlocks blocks;
+        blocks.count = (window + block_kmers - 1) / block_kmers;
+        blocks.make = [&](int worker, std::uint64_t number) {
+          TableLines& text = lines[static_cast<std::size_t>(worker)];
+          text.clear();
+          const std::uint64_t end = std::min((number + 1) * block_kmers, window);
+          for (std::uint64_t i = number * block_kmers; i < end; ++i) text.add(kmers[i], counts[i]);
+          return text.text();
+        };
+        if (file) {
+          write_blocks(*file, threads_, blocks);
+        } else {
+          make_blocks(threads_, blocks);
+        }
       }
       report_progress(context_, "count", pass + 1, plan.passes);
     }
-    PhaseTimer releasing(context_, "release");
-    copies.clear();
     device.reset();
-    releasing.stop();
+    for (const auto& [count, number] : figures_.histogram) {
+      figures_.kmers += count * number;
+      figures_.distinct += number;
+    }
+    const PhaseTimer finishing(context_, "finish");
     finish_table(lines, file, finish);
   }
 #endif

@@ -56,6 +56,9 @@ struct CountOptions {
   bool plan_only = false;                          ///< returns after that
   /// Called when the files are read, before a GPU is used, which may start meanwhile; may be empty.
   std::function<void()> await_device;
+  /// Called when all that is wanted of a GPU is in host memory, before it is written: the GPU may be
+  /// given up beside that. May be empty. Not called for each input.
+  std::function<void()> release_device;
 };
 
 /// Number of distinct k-mers for each count that occurs, by ascending count.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -151,6 +152,75 @@ TEST_P(CountKmers, EqualsAPlainCount) {
       EXPECT_EQ(figures.plan.kmers, figures.kmers);
       EXPECT_NO_THROW(check_kmers(context(), std::vector{path}, options, figures));
     }
+  }
+}
+
+// Whole records of a piece are packed apart from its ends. Reads of one or two lines, N, lower case,
+// CRLF.
+TEST_P(CountKmers, PiecesOfReadsGiveTheSameTable) {
+  const int k = GetParam();
+  if (is_refused_on_cuda(k)) GTEST_SKIP();
+  Random random(static_cast<std::uint64_t>(100 + k));
+  std::vector<std::string> records;
+  for (int i = 0; i < 3000; ++i) records.push_back(random_letters(random, 1 + random.below(150)));
+  for (std::size_t i = 0; i < records.size(); i += 7)
+    records[i][random.below(records[i].size())] = "NacgtR"[random.below(6)];
+  const std::string repeat = random_letters(random, 100);
+  for (int i = 0; i < 500; ++i) records[random.below(records.size())] = repeat;
+  const std::string text = fastq_of(records);
+  std::string returns;
+  for (const char c : text) returns += c == '\n' ? std::string("\r\n") : std::string(1, c);
+  std::string wrapped;
+  for (const std::string& record : records) {
+    const std::size_t half = record.size() / 2;
+    wrapped += "@r\n" + record.substr(0, half) + "\n" + record.substr(half) + "\n+\n" +
+               std::string(half, 'I') + "\n" + std::string(record.size() - half, '@') + "\n";
+  }
+  const Counts counts = plain_counts(records, k, true);
+  Context small = context();
+  small.threads = 3;
+  if (small.backend != Backend::cuda) small.memory_budget = 16 << 20;
+  CountOptions options = with_k(k);
+  options.counts = {.least = 2, .most = 400};
+  for (const auto& [name, content] : std::map<std::string, std::string>{
+           {"a.fq", text}, {"b.fq", returns}, {"c.fq", wrapped}, {"d.fq", text + wrapped}}) {
+    const std::string path = folder_.write(name, content);
+    const std::uint64_t copies = name == "d.fq" ? 2 : 1;
+    Counts expected = counts;
+    for (auto& [kmer, count] : expected) count *= copies;
+    const KmerFigures figures = count_kmers(small, std::vector{path}, options, table_);
+    ASSERT_TRUE(content_of(table_) == table_of(expected, options.counts)) << name;
+    EXPECT_EQ(figures.distinct, expected.size());
+    EXPECT_EQ(figures.plan.kmers, figures.kmers);
+    std::map<std::uint64_t, std::uint64_t> histogram;
+    for (const auto& [kmer, count] : expected) ++histogram[count];
+    EXPECT_EQ(figures.histogram, CountHistogram(histogram.begin(), histogram.end()));
+  }
+}
+
+// What is out of range stays on a GPU; large counts are listed there one by one.
+TEST_P(CountKmers, FiguresHaveWhatIsOutOfRange) {
+  const int k = GetParam();
+  if (is_refused_on_cuda(k)) GTEST_SKIP();
+  Random random(5);
+  const std::vector<std::string> records = {random_letters(random, 20'000),
+                                            std::string(30'000, 'a'), std::string(5'000, 'C'),
+                                            random_letters(random, 100)};
+  const std::string path = folder_.write("a.fa", fasta_of(records, 70));
+  const Counts counts = plain_counts(records, k, true);
+  std::map<std::uint64_t, std::uint64_t> histogram;
+  for (const auto& [kmer, count] : counts) ++histogram[count];
+  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  for (const CountRange range : {CountRange{1, 1}, CountRange{2, most}, CountRange{1, 5'000},
+                                 CountRange{10'000, 20'000}, CountRange{most, most}}) {
+    CountOptions options = with_k(k);
+    options.counts = range;
+    const KmerFigures figures = count(path, options, table_);
+    ASSERT_EQ(content_of(table_), table_of(counts, range)) << range.least << " " << range.most;
+    EXPECT_EQ(figures.histogram, CountHistogram(histogram.begin(), histogram.end()));
+    EXPECT_EQ(figures.distinct, counts.size());
+    EXPECT_EQ(figures.kmers, figures.plan.kmers);
+    EXPECT_EQ(count(path, options, "").histogram, figures.histogram);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <string>
@@ -86,6 +87,41 @@ std::string symbols_of_pieces(const std::string& path, std::size_t piece_bytes,
   }
 }
 
+/// Adds the ranges of `length` symbols that have no separator.
+void add_ranges(std::string_view symbols, std::size_t length, std::vector<std::string>& ranges) {
+  for (std::size_t at = 0; at + length <= symbols.size(); ++at) {
+    const std::string_view range = symbols.substr(at, length);
+    if (range.find('\0') == std::string_view::npos) ranges.emplace_back(range);
+  }
+}
+
+/// The sorted ranges of overlap + 1 symbols of pieces that may be apart, or the message of the error.
+std::vector<std::string> ranges_of_pieces(const std::string& path, int threads,
+                                          std::size_t piece_bytes, const ReadOptions& options,
+                                          std::uint64_t overlap) {
+  std::vector<std::vector<std::string>> found(static_cast<std::size_t>(threads));
+  SymbolPieces pieces;
+  pieces.overlap = overlap;
+  pieces.may_be_apart = true;
+  pieces.start = [&] {
+    for (std::vector<std::string>& mine : found) mine.clear();
+  };
+  pieces.take = [&](int worker, std::span<std::uint8_t> piece) {
+    add_ranges({reinterpret_cast<const char*>(piece.data()), piece.size()}, overlap + 1,
+               found[static_cast<std::size_t>(worker)]);
+  };
+  std::vector<std::string> ranges;
+  try {
+    (void)read_symbol_pieces(on_threads(threads), path, options, pieces, piece_bytes);
+    for (const std::vector<std::string>& mine : found)
+      ranges.insert(ranges.end(), mine.begin(), mine.end());
+    std::ranges::sort(ranges);
+  } catch (const Error& error) {
+    ranges = {std::string("error: ") + error.what()};
+  }
+  return ranges;
+}
+
 /// Expects that the sequential parser, which takes the whole file at once, is right.
 void expect_same(const std::string& path, const std::string& content,
                  const ReadOptions& options = {}) {
@@ -106,6 +142,15 @@ void expect_same(const std::string& path, const std::string& content,
       }
       ASSERT_EQ(symbols, whole) << "pieces of " << piece << ":\n"
                                 << testing::PrintToString(content);
+      std::vector<std::string> ranges = {expected};
+      if (!expected.starts_with("error: ")) {
+        ranges.clear();
+        add_ranges(expected.substr(0, expected.find('\n')), overlap + 1, ranges);
+        std::ranges::sort(ranges);
+      }
+      ASSERT_EQ(ranges_of_pieces(path, threads, piece, options, overlap), ranges)
+          << threads << " threads, pieces of " << piece << ":\n"
+          << testing::PrintToString(content);
     }
   };
   const std::size_t third = content.size() / 3 + 1;

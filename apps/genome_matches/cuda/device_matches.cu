@@ -48,6 +48,47 @@ struct DeviceLetters {
   }
 };
 
+/// The number of a letter, in the order of letters; 4 for others than A, C, G and T.
+__device__ unsigned int rank_of(std::uint8_t letter) {
+  if (letter != 'A' && letter != 'C' && letter != 'G' && letter != 'T') return 4;
+  const unsigned int code = letter >> 1 & 3U;  // A 0, C 1, T 2, G 3
+  return code ^ code >> 1;
+}
+
+/// The first key that is greater than a suffix, or equal to its first letters if these are no key:
+/// SuffixIndex::count_keys() counts the suffix from there on.
+__device__ std::uint64_t next_key(DeviceLetters reference, std::uint64_t suffix, int key_length) {
+  std::uint64_t key = 0;
+  for (int i = 0; i < key_length; ++i) {
+    const std::uint64_t at = suffix + static_cast<unsigned>(i);
+    const std::uint8_t letter = at < reference.size ? reference[at] : 0;
+    const unsigned int rank = rank_of(letter);
+    if (rank == 4) {
+      const unsigned int less = (letter > 'A') + (letter > 'C') + (letter > 'G') + (letter > 'T');
+      return ((key << 2) + less) << 2 * (key_length - i - 1);
+    }
+    key = key << 2 | rank;
+  }
+  return key + 1;
+}
+
+/// Writes for each key the first suffix that is not less, and at the end the number of suffixes.
+/// The thread of suffix i writes i for the keys between it and the suffix before:
+///
+///     suffix        0       1          2    ...  n - 1
+///     keys     0 0 0 | 1 1 1 | 2 2 2 2 | ...       | n n n
+void write_begins(DeviceLetters reference, const std::uint32_t* suffixes, int key_length,
+                  std::uint32_t* begins) {
+  const std::uint64_t keys = std::uint64_t{1} << 2 * key_length;
+  const auto write = [=] __device__(std::uint64_t i) {
+    const std::uint64_t first = i == 0 ? 0 : next_key(reference, suffixes[i - 1], key_length);
+    const std::uint64_t end =
+        i == reference.size ? keys + 1 : next_key(reference, suffixes[i], key_length);
+    for (std::uint64_t key = first; key < end; ++key) begins[key] = static_cast<std::uint32_t>(i);
+  };
+  for_each_item<std::uint64_t>(reference.size + 1, write, nullptr);
+}
+
 /// What the kernel reads. Positions of the query are those of the part that is copied.
 struct Search {
   DeviceLetters reference;
@@ -82,10 +123,9 @@ struct Search {
     if (query.size - at < static_cast<std::uint64_t>(key_length)) return;
     std::uint64_t key = 0;
     for (int i = 0; i < key_length; ++i) {
-      const std::uint8_t letter = query[at + static_cast<unsigned>(i)];
-      if (letter != 'A' && letter != 'C' && letter != 'G' && letter != 'T') return;
-      const unsigned code = letter >> 1 & 3U;  // A 0, C 1, T 2, G 3
-      key = key << 2 | (code ^ code >> 1);
+      const unsigned int rank = rank_of(query[at + static_cast<unsigned>(i)]);
+      if (rank == 4) return;
+      key = key << 2 | rank;
     }
     low = begins[key];
     high = begins[key + 1];
@@ -184,7 +224,10 @@ DeviceMatches::DeviceMatches(const Context& context, const SuffixTables& tables)
   copy_to_device_in_blocks(state_->reference.data(), std::as_bytes(tables.reference), call.stream,
                            threads);
   state_->suffixes = copied_to_device(tables.suffixes, call.stream, threads);
-  state_->begins = copied_to_device(tables.begins, call.stream, threads);
+  const auto key_length = static_cast<int>(tables.key_length);
+  state_->begins = {(std::uint64_t{1} << 2 * key_length) + 1, call.stream};
+  write_begins({state_->reference.data(), tables.reference.size()}, state_->suffixes.data(),
+               key_length, state_->begins.data());
   check_cuda(cudaStreamSynchronize(call.stream));
 }
 
@@ -194,8 +237,8 @@ DeviceMatches::~DeviceMatches() {
 
 bool DeviceMatches::fits(const Context& context, const SuffixTables& tables) {
   const DeviceScope scope(context);
-  const std::uint64_t bytes =
-      tables.reference.size() + tables.suffixes.size_bytes() + tables.begins.size_bytes();
+  const std::uint64_t bytes = tables.reference.size() + tables.suffixes.size_bytes() +
+                              (sizeof(std::uint32_t) << 2 * tables.key_length);
   const auto threads = static_cast<std::uint64_t>(threads_of(context));
   constexpr std::uint64_t thread_bytes = std::uint64_t{6} << 20;
   return bytes + threads * thread_bytes < device_memory_free() / 16 * 15;

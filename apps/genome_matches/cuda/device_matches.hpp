@@ -16,18 +16,17 @@ namespace sortie::genome_matches {
 struct SuffixTables {
   Letters reference;
   std::span<const std::uint32_t> suffixes;
-  std::span<const std::uint32_t> begins;  ///< for each key, and the end: SuffixIndex::begins_
-  std::uint64_t key_length = 0;           ///< letters of a key
+  std::uint64_t key_length = 0;  ///< letters of a key
   std::uint64_t min_length = 0;
 };
 
 /// Finds matches that are unique in the reference on a GPU: a thread for each position of a query.
 /// Several threads may use it at a time; each has a stream and buffers.
 ///
-/// Memory of the GPU: the tables, and 6 MiB for each thread of the host.
+/// Memory of the GPU: the tables, 4^key_length words of 32 bits, and 6 MiB for each thread of the host.
 class DeviceMatches {
  public:
-  /// Copies the tables. \throws Error (out_of_memory, unavailable, device)
+  /// Copies the tables, and makes that of the keys. \throws Error (out_of_memory, unavailable, device)
   DeviceMatches(const Context& context, const SuffixTables& tables);
   ~DeviceMatches();
   DeviceMatches(const DeviceMatches&) = delete;

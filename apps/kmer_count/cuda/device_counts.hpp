@@ -5,12 +5,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "apps/kmer_count/packed_runs.hpp"
 #include "sortie/context.hpp"
 #include "sortie/device_buffer.hpp"
+#include "sortie/kmer_count.hpp"
 
 namespace sortie::kmers {
 
@@ -26,34 +28,35 @@ inline constexpr int most_device_k = 32;
 ///   | name          | bytes   | lifetime                                        |
 ///   |---------------|---------|-------------------------------------------------|
 ///   | chunks        | 96 MiB  | while packed runs (packed_runs.hpp) are scanned |
-///   | k-mers        | 8 m     | until they are counted                          |
+///   | k-mers, then  | 8 m     | all of the pass                                 |
+///   |   those kept  |         |                                                 |
 ///   | sorted, then  | 8 m     | all of the pass                                 |
 ///   |   distinct    |         |                                                 |
 ///   | counts        | 4 m     | all of the pass                                 |
+///   | counts kept   | 4 d     | all of the pass, if any are left out            |
 class DeviceCounts {
  public:
-  /// Calls visit(words) for each block of packed runs, on the calling thread.
-  using ForEachBlock =
-      std::function<void(const std::function<void(std::span<const std::uint64_t>)>& visit)>;
-
   /// Plans the passes; for more than one, it scans all blocks.
-  /// \param kmers  in all blocks
+  /// \param context  its threads copy the blocks to the device
+  /// \param runs     must outlive this object, and not change
+  /// \param kmers    in all blocks
   /// \throws Error (out_of_memory) the memory is not enough for the k-mers that agree in their
   ///         first 8 letters; (unavailable, device)
   DeviceCounts(const Context& context, int k, bool canonical, std::uint64_t kmers,
-               const ForEachBlock& for_each_block);
+               const RunBlocks& runs);
   ~DeviceCounts();
   DeviceCounts(const DeviceCounts&) = delete;
   DeviceCounts& operator=(const DeviceCounts&) = delete;
 
   [[nodiscard]] std::size_t passes() const { return ranges_.size(); }
-  /// Sorts and counts the k-mers of a pass. \return distinct k-mers
-  std::uint64_t count(std::size_t pass, const ForEachBlock& for_each_block);
-  /// Copies distinct k-mers of the pass and their counts, from number `first` on, and waits for
-  /// them. Several threads may call it, each with a stream of its own.
-  /// \param kmers, counts  of the same size, page-locked
-  void copy(std::uint64_t first, std::span<std::uint64_t> kmers, std::span<std::uint32_t> counts,
-            cudaStream_t stream) const;
+  /// Sorts and counts the k-mers of a pass, and keeps those whose count is in range.
+  /// \param left_out  receives how many k-mers have each other count, unmerged
+  /// \return distinct k-mers that are kept
+  std::uint64_t count(std::size_t pass, CountRange kept, CountHistogram& left_out);
+  /// Copies kept k-mers of the pass and their counts, from number `first` on.
+  /// \param kmers, counts  of the same size
+  void copy(std::uint64_t first, std::span<std::uint64_t> kmers,
+            std::span<std::uint32_t> counts) const;
 
  private:
   struct KmerRange {
@@ -63,12 +66,16 @@ class DeviceCounts {
   };
 
   template <class Take>
-  void scan(const ForEachBlock& for_each_block, const Take& take) const;
-  void plan(std::uint64_t most_items, const ForEachBlock& for_each_block);
+  void scan(const Take& take) const;
+  void plan(std::uint64_t most_items);
+  std::uint64_t keep(std::uint64_t distinct, CountRange kept, DeviceBuffer<std::uint64_t> unused,
+                     CountHistogram& left_out);
 
   Context context_;
+  int threads_;
   int k_;
   bool canonical_;
+  const RunBlocks& runs_;
   std::vector<KmerRange> ranges_;
   DeviceBuffer<std::uint64_t> distinct_;
   DeviceBuffer<std::uint32_t> counts_;
