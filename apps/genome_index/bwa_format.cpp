@@ -389,14 +389,14 @@ void write_rows(const Context& context, const BothStrands& text,
   const std::uint8_t last = text.last();
   for (const auto& writer : writers) writer->append(0, {&text.size, 1}, {&last, 1}, 1);
   std::uint64_t end_row = 0;
+  // Threads that sleep when they wait. Those of the host runtime spin, while other threads write files
+  // and wait for the GPU: all together are more than the cores.
+  std::optional<OwnThreads> threads;
   for_each_row_block(
       context, {text.symbols()},
       {.sample_step = 8, .sample_phase = 7, .first_letter = end_code, .mirrored = text.is_mirrored},
       [&](const suffix_array::RowBlock& block) {
-        // Threads that sleep when they wait. Those of the host runtime spin, while other threads
-        // write files and wait for the GPU: all together are more than the cores.
-        std::optional<OwnThreads> threads;
-        if (from_device) threads.emplace(threads_of(context));
+        if (from_device && !threads) threads.emplace(threads_of(context));
         end_row = block.marks[0] + 1;
         for (const auto& writer : writers)
           writer->append(block.first + 1, block.samples, block.letters,

@@ -14,12 +14,15 @@
 #include "core/host_memory.hpp"
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
+#include "primitives/host/parallel.hpp"
 #include "sortie/error.hpp"
 
 namespace sortie::genomes {
 namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{1} << 20;
+/// Bytes in which a thread searches for records.
+constexpr std::size_t searched_bytes = std::size_t{8} << 20;
 
 [[nodiscard]] bool ends_line(char byte) {
   return byte == '\n' || byte == '\r';
@@ -43,7 +46,9 @@ GenomeText::GenomeText(const HostContext& context, const std::string& path)
   content_ = read_all(path, HostMemoryBudget(context).left(), threads_of(context));
   timer.set_bytes(content_.size);
   report_progress(context, "read", content_.size, content_.size);
+  PhaseTimer searching(context, "records");
   find_records();
+  searching.stop();
   require_letters();
   require_distinct_names();
   divide_bodies();
@@ -55,16 +60,24 @@ void GenomeText::find_records() {
   if (all.front() != '>')
     throw input_error(name_, 1, sortie::quoted(all.substr(0, 1)),
                       "'>': the first header of a FASTA");
-  for (std::size_t begin = 0; begin < all.size();) {
-    const std::size_t header_end = std::min(all.find('\n', begin), all.size());
-    const std::size_t body = std::min(header_end + 1, all.size());
-    std::size_t end = body;
-    // A record also ends where its body is empty.
-    while (end < all.size() && !(all[end] == '>' && all[end - 1] == '\n'))
-      end = std::min(all.find('>', end + 1), all.size());
+  // A record begins at each '>' at the begin of a line.
+  const std::size_t tasks = all.size() / searched_bytes + 1;
+  std::vector<std::vector<std::size_t>> found(tasks);
+  for_each_range<std::size_t>(all.size(), searched_bytes, [&](std::size_t first, std::size_t end) {
+    const std::string_view searched = all.substr(0, end);
+    for (std::size_t at = searched.find('>', first); at != std::string_view::npos;
+         at = searched.find('>', at + 1))
+      if (at == 0 || all[at - 1] == '\n') found[first / searched_bytes].push_back(at);
+  });
+  std::vector<std::size_t> begins;
+  for (const std::vector<std::size_t>& of_task : found)
+    begins.insert(begins.end(), of_task.begin(), of_task.end());
+  begins.push_back(all.size());
+  for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
+    const std::string_view record = all.substr(begins[i], begins[i + 1] - begins[i]);
+    const std::size_t header_end = std::min(record.find('\n'), record.size());
     records_.push_back(
-        {all.substr(begin + 1, header_end - begin - 1), all.substr(body, end - body)});
-    begin = end;
+        {record.substr(1, header_end - 1), record.substr(std::min(header_end + 1, record.size()))});
   }
 }
 
