@@ -180,19 +180,9 @@ struct BothStrands {
             mirrors ? letters.size() : 2 * letters.size())),
         size(2 * letters.size()),
         is_mirrored(mirrors) {
-    letters.write_codes(codes.get(), !mirrors, discards_genome);
-    const EqualShares shares = thread_shares(size / 2);
-    std::vector<LetterCounts> counts(shares.count);
-    for_each_share(shares, [&](std::uint64_t share, std::uint64_t begin, std::uint64_t end) {
-      LetterCounts own{};
-      count_codes(&codes[begin], end - begin, own);
-      counts[share] = own;
-    });
-    for (std::size_t code = 0; code < 4; ++code) {
-      smaller[code + 1] = smaller[code];
-      for (const LetterCounts& of_share : counts)
-        smaller[code + 1] += of_share[code] + of_share[3 - code];
-    }
+    const LetterCounts counts = letters.write_codes(codes.get(), !mirrors, discards_genome);
+    for (std::size_t code = 0; code < 4; ++code)
+      smaller[code + 1] = smaller[code] + counts[code] + counts[3 - code];
   }
 
   /// The symbols that are in memory.
@@ -458,7 +448,7 @@ void write_bwa_indexes(const Context& context, const IndexRequest& request, Inde
     if (bytes != nullptr) write_letters(text, *bytes);
   });
   PhaseTimer sorting(context, "suffixes");
-  write_rows(less_memory(context, text.symbols().size()), text, writers);
+  write_rows(less_memory(without_genome(context, request), text.symbols().size()), text, writers);
   sorting.stop();
   const PhaseTimer waiting(context, "other files");
   writing_pac.wait();

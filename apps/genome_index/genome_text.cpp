@@ -119,11 +119,11 @@ void GenomeText::divide_bodies() {
   }
 }
 
-void GenomeText::discard(const GenomePiece& piece) const {
+void GenomeText::discard(std::string_view part) const {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  void* first = content_.data.get() + (piece.bytes.data() - content_.data.get());
-  std::size_t rest = piece.bytes.size();
-  // Whole pages within the piece; a failure only keeps them.
+  void* first = content_.data.get() + (part.data() - content_.data.get());
+  std::size_t rest = part.size();
+  // Whole pages within it; a failure only keeps them.
   if (std::align(page, page, first, rest) != nullptr)
     static_cast<void>(::madvise(first, rest / page * page, MADV_DONTNEED));
 }
