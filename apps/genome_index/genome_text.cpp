@@ -20,7 +20,13 @@
 namespace sortie::genomes {
 namespace {
 
-constexpr std::size_t piece_bytes = std::size_t{1} << 20;
+/// Bytes of a piece. The memory of pieces of large genomes is freed in several large pages at a time:
+/// the system divides those of which a part is freed.
+constexpr std::size_t least_piece_bytes = std::size_t{1} << 20;
+constexpr std::size_t most_piece_bytes = std::size_t{16} << 20;
+/// Enough for all threads.
+constexpr std::size_t pieces_wanted = 256;
+
 /// Bytes in which a thread searches for records.
 constexpr std::size_t searched_bytes = std::size_t{8} << 20;
 
@@ -29,7 +35,7 @@ constexpr std::size_t searched_bytes = std::size_t{8} << 20;
 }
 
 /// End of the piece that starts at the begin of `text`.
-std::size_t end_of_piece(std::string_view text) {
+std::size_t end_of_piece(std::string_view text, std::size_t piece_bytes) {
   if (text.size() <= piece_bytes) return text.size();
   const std::size_t line_end = text.rfind('\n', piece_bytes - 1);
   if (line_end != std::string_view::npos) return line_end + 1;
@@ -104,13 +110,15 @@ void GenomeText::require_distinct_names() const {
 }
 
 void GenomeText::divide_bodies() {
+  const std::size_t piece_bytes =
+      std::clamp(content_.size / pieces_wanted, least_piece_bytes, most_piece_bytes);
   for (std::size_t i = 0; i < records_.size(); ++i) {
     std::string_view rest = records_[i].body;
     GenomePiece piece;
     piece.record = i;
     piece.first = true;
     do {
-      piece.bytes = rest.substr(0, end_of_piece(rest));
+      piece.bytes = rest.substr(0, end_of_piece(rest, piece_bytes));
       rest.remove_prefix(piece.bytes.size());
       pieces_.push_back(piece);
       piece.first = false;

@@ -46,7 +46,7 @@ class GenomeText {
   /// For messages.
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::vector<GenomeRecord>& records() const { return records_; }
-  /// All bodies, in order, in pieces of about 1 MiB: the tasks of loops over the letters.
+  /// All bodies, in order, in pieces of 1 to 16 MiB: the tasks of loops over the letters.
   [[nodiscard]] const std::vector<GenomePiece>& pieces() const { return pieces_; }
   /// Frees the memory of a part of a body, whose bytes are not read again.
   void discard(std::string_view part) const;
