@@ -82,7 +82,7 @@ void join_runs(std::vector<BaseRun>& runs, std::span<const BaseRun> more) {
 
 }  // namespace
 
-BaseText::BaseText(const GenomeText& genome) {
+BaseText::BaseText(const GenomeText& genome) : genome_(genome) {
   find_records(genome);
   find_runs(genome);
   if (size_ == 0) throw input_error(genome.name(), 0, "no A, C, G or T", "a FASTA of nucleotides");
@@ -157,11 +157,12 @@ void BaseText::find_runs(const GenomeText& genome) {
     for (const BaseRun& run : runs_of(record)) record.length += run.gaps + run.bases;
 }
 
-void BaseText::write_codes(std::uint8_t* codes) const {
+void BaseText::write_codes(std::uint8_t* codes, bool discards) const {
   for_each_task(pieces_.size(), [&](std::uint64_t i) {
     std::uint8_t* to = codes + pieces_[i].first_base;
     for (const char byte : pieces_[i].bytes)
       if (const std::uint8_t kind = kind_of(byte); kind < gap) *to++ = kind;
+    if (discards) genome_.discard(pieces_[i].bytes);
   });
 }
 

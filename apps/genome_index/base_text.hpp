@@ -48,7 +48,8 @@ class BaseText {
   [[nodiscard]] std::uint64_t foreign() const { return foreign_; }
 
   /// Writes all bases, A C G T as 0 1 2 3.
-  void write_codes(std::uint8_t* codes) const;
+  /// \param discards  frees the memory of the genome's bytes meanwhile, headers aside
+  void write_codes(std::uint8_t* codes, bool discards) const;
 
  private:
   /// A part of a record: the task of a loop.
@@ -62,6 +63,7 @@ class BaseText {
   void add_record(std::string_view name, std::string_view bytes);
   void find_runs(const GenomeText& genome);
 
+  const GenomeText& genome_;
   std::vector<BaseRecord> records_;
   std::vector<BaseRun> runs_;
   std::vector<Piece> pieces_;

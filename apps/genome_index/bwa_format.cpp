@@ -180,19 +180,9 @@ struct BothStrands {
             mirrors ? letters.size() : 2 * letters.size())),
         size(2 * letters.size()),
         is_mirrored(mirrors) {
-    letters.write_codes(codes.get(), !mirrors, discards_genome);
-    const EqualShares shares = thread_shares(size / 2);
-    std::vector<LetterCounts> counts(shares.count);
-    for_each_share(shares, [&](std::uint64_t share, std::uint64_t begin, std::uint64_t end) {
-      LetterCounts own{};
-      count_codes(&codes[begin], end - begin, own);
-      counts[share] = own;
-    });
-    for (std::size_t code = 0; code < 4; ++code) {
-      smaller[code + 1] = smaller[code];
-      for (const LetterCounts& of_share : counts)
-        smaller[code + 1] += of_share[code] + of_share[3 - code];
-    }
+    const LetterCounts counts = letters.write_codes(codes.get(), !mirrors, discards_genome);
+    for (std::size_t code = 0; code < 4; ++code)
+      smaller[code + 1] = smaller[code] + counts[code] + counts[3 - code];
   }
 
   /// The symbols that are in memory.
@@ -389,14 +379,14 @@ void write_rows(const Context& context, const BothStrands& text,
   const std::uint8_t last = text.last();
   for (const auto& writer : writers) writer->append(0, {&text.size, 1}, {&last, 1}, 1);
   std::uint64_t end_row = 0;
+  // Threads that sleep when they wait. Those of the host runtime spin, while other threads write files
+  // and wait for the GPU: all together are more than the cores.
+  std::optional<OwnThreads> threads;
   for_each_row_block(
       context, {text.symbols()},
       {.sample_step = 8, .sample_phase = 7, .first_letter = end_code, .mirrored = text.is_mirrored},
       [&](const suffix_array::RowBlock& block) {
-        // Threads that sleep when they wait. Those of the host runtime spin, while other threads
-        // write files and wait for the GPU: all together are more than the cores.
-        std::optional<OwnThreads> threads;
-        if (from_device) threads.emplace(threads_of(context));
+        if (from_device && !threads) threads.emplace(threads_of(context));
         end_row = block.marks[0] + 1;
         for (const auto& writer : writers)
           writer->append(block.first + 1, block.samples, block.letters,
@@ -458,7 +448,7 @@ void write_bwa_indexes(const Context& context, const IndexRequest& request, Inde
     if (bytes != nullptr) write_letters(text, *bytes);
   });
   PhaseTimer sorting(context, "suffixes");
-  write_rows(less_memory(context, text.symbols().size()), text, writers);
+  write_rows(less_memory(without_genome(context, request), text.symbols().size()), text, writers);
   sorting.stop();
   const PhaseTimer waiting(context, "other files");
   writing_pac.wait();

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/genome_index/base_codes.hpp"
 #include "apps/genome_index/genome_text.hpp"
 #include "core/host_memory.hpp"
 
@@ -36,7 +37,8 @@ class BwaLetters {
   /// \param codes      size() elements, or 2 size() for both strands
   /// \param complement whether those of the reverse complement are written
   /// \param discards   frees the memory of the genome's bytes meanwhile
-  void write_codes(std::uint8_t* codes, bool complement, bool discards) const;
+  /// \return numbers of the codes of the letters
+  LetterCounts write_codes(std::uint8_t* codes, bool complement, bool discards) const;
 
  private:
   /// A run of equal letters that are replaced.

@@ -185,9 +185,9 @@ struct FmText {
   std::vector<std::uint64_t> prefixes;
   SideCounts letters{};
 
-  explicit FmText(const BaseText& text)
+  FmText(const BaseText& text, bool discards_genome)
       : size(text.size()), codes(allocate_array<std::uint8_t>(size)), packed((size + 3) / 4) {
-    text.write_codes(codes.get());
+    text.write_codes(codes.get(), discards_genome);
     for_each_index(0, size / 4, [bases = codes.get(), to = packed.data()](std::uint64_t i) {
       to[i] = static_cast<std::uint8_t>(bases[4 * i] | bases[4 * i + 1] << 2 |
                                         bases[4 * i + 2] << 4 | bases[4 * i + 3] << 6);
@@ -282,7 +282,9 @@ void plan_fm_indexes(const Context& context, const IndexRequest& request, Genome
     }
   }
   plan.letters = std::max(plan.letters, n);
-  plan.memory = std::max(plan.memory, n + memory_beside_codes(n) + memory_of_rows(context, n));
+  // The codes then take the place of the genome, piece by piece.
+  const std::uint64_t codes = n - (request.is_last ? std::min(n, request.genome.bytes()) : 0);
+  plan.memory = std::max(plan.memory, codes + memory_beside_codes(n) + memory_of_rows(context, n));
   if (text.foreign() != 0)
     plan.warnings.push_back(
         fmt::format("bowtie2 and hisat2 leave out {} bytes that are no letters of DNA (U, *, ...): "
@@ -294,7 +296,7 @@ void write_fm_indexes(const Context& context, const IndexRequest& request, Index
   const BaseText bases(request.genome);
   const std::vector<FmFormat> formats = formats_of(request, bases);
   PhaseTimer timer(context, "bases");
-  FmText text(bases);
+  FmText text(bases, request.is_last);
   for (const FmFormat& format : formats) {
     outputs.add(format.suffix("3")).write(format.pieces());
     outputs.add(format.suffix("4"))
@@ -309,7 +311,8 @@ void write_fm_indexes(const Context& context, const IndexRequest& request, Index
     outputs.add(hisat.suffix("7")).write(hisat.constants(2));
     outputs.add(hisat.suffix("8")).write(hisat.constants(1));
   }
-  const Context rows_context = less_memory(context, text.size + memory_beside_codes(text.size));
+  const Context rows_context =
+      less_memory(without_genome(context, request), text.size + memory_beside_codes(text.size));
   text.complement();
   {
     const PhaseTimer forward_timer(context, "forward");

@@ -40,6 +40,10 @@ struct IndexRequest {
 /// since 0 is none.
 [[nodiscard]] Context less_memory(const Context& context, std::uint64_t bytes);
 
+/// The context with a budget to which the bytes of the genome are added, if no other family reads
+/// them later: the family then frees them before it takes what the budget is for.
+[[nodiscard]] Context without_genome(const Context& context, const IndexRequest& request);
+
 /// Formats that share work: the suffix arrays of the same texts. Both functions are called if one
 /// of the formats, or several, are wanted.
 struct IndexFamily {

@@ -148,6 +148,13 @@ Context less_memory(const Context& context, std::uint64_t bytes) {
   return less;
 }
 
+Context without_genome(const Context& context, const IndexRequest& request) {
+  Context more = context;
+  if (request.is_last && on_host(context).memory_budget != 0)
+    more.memory_budget += request.genome.bytes();
+  return more;
+}
+
 std::vector<std::string_view> format_names() {
   std::vector<std::string_view> names;
   for (const IndexFamily& family : families)

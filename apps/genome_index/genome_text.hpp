@@ -46,10 +46,10 @@ class GenomeText {
   /// For messages.
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::vector<GenomeRecord>& records() const { return records_; }
-  /// All bodies, in order, in pieces of about 1 MiB: the tasks of loops over the letters.
+  /// All bodies, in order, in pieces of 1 to 16 MiB: the tasks of loops over the letters.
   [[nodiscard]] const std::vector<GenomePiece>& pieces() const { return pieces_; }
-  /// Frees the memory of a piece, whose bytes are not read again.
-  void discard(const GenomePiece& piece) const;
+  /// Frees the memory of a part of a body, whose bytes are not read again.
+  void discard(std::string_view part) const;
   /// The number of the line, from 1, in which a byte of the file is.
   [[nodiscard]] std::uint64_t line_of(const char* byte) const;
   /// Bytes of the file, decompressed.

@@ -43,7 +43,7 @@ struct RowBlock {
 };
 
 /// Page-locked host memory of cuda::stream_rows().
-inline constexpr std::uint64_t row_stream_bytes = std::uint64_t{64} << 20;
+inline constexpr std::uint64_t row_stream_bytes = std::uint64_t{128} << 20;
 
 using VisitRowBlock = std::function<void(const RowBlock& block)>;
 

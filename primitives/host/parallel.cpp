@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -36,29 +38,83 @@ class FirstFailure {
   std::exception_ptr failure_;
 };
 
-/// Threads of the calling thread's loops; 0: those of the host runtime.
-thread_local int own_threads = 0;
+/// The calling thread, and others that sleep between loops.
+class Team {
+ public:
+  explicit Team(int threads) {
+    try {
+      for (int i = 1; i < threads; ++i) others_.emplace_back([this] { serve(); });
+    } catch (const std::system_error&) {
+      // These threads do all the work.
+    }
+  }
+  ~Team() { announce(nullptr); }
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  /// Threads for the next loop: 1 within a loop.
+  [[nodiscard]] std::size_t size() const { return is_running_ ? 1 : others_.size() + 1; }
+
+  /// Runs work() on each thread. \pre not within a loop; work() does not throw
+  void run(const std::function<void()>& work) {
+    is_running_ = true;
+    busy_ = others_.size();
+    announce(&work);
+    work();
+    for (std::size_t busy = busy_; busy != 0; busy = busy_) busy_.wait(busy);
+    is_running_ = false;
+  }
+
+ private:
+  /// \param work  null: the threads end
+  void announce(const std::function<void()>* work) {
+    work_ = work;
+    ++announced_;
+    announced_.notify_all();
+  }
+  void serve();
+
+  bool is_running_ = false;  ///< of the calling thread
+  const std::function<void()>* work_ = nullptr;
+  std::atomic<std::uint64_t> announced_ = 0;
+  std::atomic<std::size_t> busy_ = 0;  ///< threads that are not through
+  std::vector<std::jthread> others_;   ///< last: its end waits for the threads
+};
+
+/// That of the calling thread's loops; null: the host runtime.
+thread_local std::unique_ptr<Team> own_team;
+
+void Team::serve() {
+  own_team = std::make_unique<Team>(1);  // loops within loops do not run in parallel
+  // The next work is announced after all threads are through with this one.
+  for (std::uint64_t done = 0;; ++done) {
+    announced_.wait(done);
+    if (work_ == nullptr) return;
+    (*work_)();
+    if (--busy_ == 0) busy_.notify_one();
+  }
+}
 
 }  // namespace
 
 OwnThreads::OwnThreads(int count) {
-  own_threads = count;
+  own_team = std::make_unique<Team>(count);
 }
 
 OwnThreads::~OwnThreads() {
-  own_threads = 0;
+  own_team.reset();
 }
 
 void for_each_task(std::uint64_t tasks, const std::function<void(std::uint64_t)>& work) {
-  const int threads = own_threads > 0 ? own_threads : host_threads();
+  const std::uint64_t threads = own_team != nullptr ? own_team->size() : worker_threads();
   if (tasks <= 1 || threads <= 1) {
     for (std::uint64_t task = 0; task < tasks; ++task) work(task);
     return;
   }
   FirstFailure failure;
-  if (own_threads > 0) {
+  if (own_team != nullptr) {
     std::atomic<std::uint64_t> next = 0;
-    run_on_threads(std::min(tasks, static_cast<std::uint64_t>(threads)), [&](std::size_t) {
+    own_team->run([&] {
       for (std::uint64_t task = next++; task < tasks; task = next++) failure.watch(task, work);
     });
     failure.rethrow();

@@ -11,6 +11,7 @@
 
 #include "apps/suffix_array/cuda/build/refinement.cuh"
 #include "apps/suffix_array/cuda/sizes.hpp"
+#include "core/cuda/read_value.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "sortie/error.hpp"
 
@@ -96,10 +97,7 @@ void NumberedSetBuffer<Index>::number(cudaStream_t stream) {
 template <class Index>
 std::uint64_t NumberedSetBuffer<Index>::number_and_count(cudaStream_t stream) {
   number(stream);
-  NumberedWord<Index> last{};
-  check_cuda(cudaMemcpyAsync(&last, words_.data() + words_.size() - 1, sizeof(last),
-                             cudaMemcpyDeviceToHost, stream));
-  check_cuda(cudaStreamSynchronize(stream));
+  const auto last = read_value(words_.data() + words_.size() - 1, stream);
   return last.before + static_cast<std::uint64_t>(std::popcount(last.bits));
 }
 

@@ -121,6 +121,19 @@ TEST(OwnThreads, RunLoopsOfSeveralThreadsAtTheSameTime) {
   }
 }
 
+TEST(OwnThreads, RunManyLoopsAndLoopsWithinLoops) {
+  const OwnThreads threads(4);
+  Calls calls(1000 * 16);
+  for (std::uint64_t loop = 0; loop < 1000; ++loop)
+    for_each_task(16, [&](std::uint64_t task) { calls.add(16 * loop + task); });
+  calls.expect_one_each(0);
+  Calls inner(8 * 8);
+  for_each_task(8, [&](std::uint64_t outer) {
+    for_each_task(8, [&](std::uint64_t task) { inner.add(8 * outer + task); });
+  });
+  inner.expect_one_each(0);
+}
+
 TEST(OwnThreads, RethrowTheExceptionOfTheLowestTask) {
   const OwnThreads threads(4);
   try {

@@ -9,6 +9,7 @@
 #include "apps/suffix_array/cuda/scan.cuh"
 #include "apps/suffix_array/cuda/sizes.hpp"
 #include "core/cuda/check.hpp"
+#include "core/cuda/read_value.hpp"
 #include "primitives/cuda/device_radix_sort.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "sortie/device_segmented_sort.hpp"
@@ -57,9 +58,7 @@ void finish_list(SuffixGroups<Index>& list, DeviceBuffer<ListCounts<Index>>& cou
     }
   };
   for_each_item<Index>(threads, list_large, stream);
-  ListCounts<Index> found{};
-  counts.copy_to({&found, 1});
-  check_cuda(cudaStreamSynchronize(stream));
+  const auto found = read_value(counts.data(), stream);
   list.members = found.all.members;
   list.groups = found.all.groups;
   list.large_groups = found.large_groups;

@@ -43,16 +43,16 @@ struct RangeRows {
 /// Derives the rows of a range. Waits for the stream.
 /// \param by_code  letters by code of the packed text
 /// \param marks    of all ranges
+/// \param host_marks  page-locked: while a copy to pageable memory waits for the sort, the copies of
+///                    other rows would wait, too
 template <Position Index>
 RangeRows derive(const RowRequest& request, const SymbolStream& text, std::uint64_t symbols,
                  const std::uint8_t* by_code, const DeviceBuffer<Index>& suffixes,
-                 std::uint64_t first, DeviceBuffer<std::uint64_t>& marks, cudaStream_t stream) {
+                 std::uint64_t first, DeviceBuffer<std::uint64_t>& marks,
+                 PinnedBuffer<std::uint64_t>& host_marks, cudaStream_t stream) {
   const std::uint64_t count = suffixes.size();
   const std::uint64_t skipped = request.samples_below(first);
-  RangeRows rows{{count, stream},
-                 {request.samples_below(first + count) - skipped, stream},
-                 std::vector<std::uint64_t>(marks.size()),
-                 0};
+  RangeRows rows{{count, stream}, {request.samples_below(first + count) - skipped, stream}, {}, 0};
   const auto write_row = [request, text, symbols, by_code, suffixes = suffixes.data(), first, count,
                           skipped, letters = rows.letters.data(), samples = rows.samples.data(),
                           marks = marks.data()] __device__(Index j) {
@@ -65,8 +65,9 @@ RangeRows derive(const RowRequest& request, const SymbolStream& text, std::uint6
     if (symbols - position <= request.tail) marks[symbols - position] = row;
   };
   for_each_item<Index>(count, write_row, stream);
-  marks.copy_to(rows.marks);
+  marks.copy_to(host_marks.span());
   check_cuda(cudaStreamSynchronize(stream));
+  rows.marks.assign(host_marks.span().begin(), host_marks.span().end());
   return rows;
 }
 
@@ -78,7 +79,8 @@ class RowStream {
       : context_(context),
         request_(request),
         symbols_(request.mirrored ? 2 * text.size() : text.size()),
-        marks_(std::vector<std::uint64_t>(1 + request.tail, no_row), context.stream) {
+        marks_(std::vector<std::uint64_t>(1 + request.tail, no_row), context.stream),
+        host_marks_(1 + request.tail) {
     const auto kept = static_cast<int>(1 + 8 / request.sample_step + 1);
     RangeTextPacker<Index> packer(context, text, {}, kept, {},
                                   plan == nullptr ? std::nullopt : std::optional(*plan),
@@ -104,10 +106,11 @@ class RowStream {
     const std::uint64_t row_bytes = 1 + 8 / request_.sample_step + 1;
     // Two blocks: one arrives while the other is visited.
     const std::uint64_t block_rows = std::min(symbols_, row_stream_bytes / 2 / row_bytes);
-    std::array<HostBlock, 2> blocks = {HostBlock(block_rows, request_),
-                                       HostBlock(block_rows, request_)};
     double seconds = 0;
     sort(0);
+    // Pages are locked while the first range is sorted.
+    std::array<HostBlock, 2> blocks = {HostBlock(block_rows, request_),
+                                       HostBlock(block_rows, request_)};
     std::uint64_t done = 0;
     for (std::size_t i = 0; i < ranges_.size(); ++i) {
       PhaseTimer waiting(context_, "ranges");
@@ -123,12 +126,14 @@ class RowStream {
         if (first < done)
           copy(rows, begin, first, std::min(done, first + block_rows), blocks[number % 2]);
       };
+      PhaseTimer copy_first(context_, "copy out");
       start_copy(0);
+      copy_first.stop();
       for (std::size_t number = 0; begin + number * block_rows < done; ++number) {
         PhaseTimer copy_out(context_, "copy out");
         check_cuda(cudaStreamSynchronize(copies_.get()));
-        copy_out.stop();
         start_copy(number + 1);
+        copy_out.stop();
         const PhaseTimer visiting(context_, "rows");
         visit(blocks[number % 2].block);
       }
@@ -176,7 +181,7 @@ class RowStream {
       next_row_ += ranges_[i].members;
       sorted_ = derive(request_, text_->packed.stream, symbols_, letters_.data(),
                        sort_range(text_->order(), symbols_, ranges_[i], figures_, context_.stream),
-                       first, marks_, context_.stream);
+                       first, marks_, host_marks_, context_.stream);
       sorted_.seconds = seconds_since(start);
     });
   }
@@ -188,6 +193,7 @@ class RowStream {
   std::vector<SuffixRange> ranges_;
   DeviceBuffer<std::uint8_t> letters_;  ///< by code of the packed text
   DeviceBuffer<std::uint64_t> marks_;
+  PinnedBuffer<std::uint64_t> host_marks_;
   CudaStream copies_ = make_stream();
   RangeFigures figures_;
   std::uint64_t next_row_ = 0;  ///< of the range that is sorted next
