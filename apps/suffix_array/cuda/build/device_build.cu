@@ -145,16 +145,18 @@ class Construction {
       const std::uint64_t before = list_.members;
       // If 64-bit keys would take too much memory, 32-bit keys compare half as many symbols.
       const bool wide = bytes_of_text_round(sizeof(std::uint64_t)) <= aim();
-      require(budget_, "the rounds of prefix doubling",
-              bytes_of_text_round(wide ? sizeof(std::uint64_t) : sizeof(std::uint32_t)));
+      const std::uint64_t bytes =
+          bytes_of_text_round(wide ? sizeof(std::uint64_t) : sizeof(std::uint32_t));
+      require(budget_, "the rounds of prefix doubling", bytes);
+      const std::uint64_t spare = aim() > bytes ? aim() - bytes : 0;
       if (coded_.words.size() != 0) {
         const auto compare =
             wide ? compare_codes<std::uint64_t, Index> : compare_codes<std::uint32_t, Index>;
-        compare(coded_.view(), depth_, list_, suffix_array_, context_.stream);
+        compare(coded_.view(), depth_, list_, suffix_array_, spare, context_.stream);
       } else {
         const auto compare =
             wide ? compare_windows<std::uint64_t, Index> : compare_windows<std::uint32_t, Index>;
-        compare(packed_.stream, depth_, list_, suffix_array_, context_.stream);
+        compare(packed_.stream, depth_, list_, suffix_array_, spare, context_.stream);
       }
       progress = list_.members * 100 <= before * percent_of_progress;
       ++text_rounds;
