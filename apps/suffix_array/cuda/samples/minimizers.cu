@@ -57,7 +57,7 @@ struct Chunks {
 /// \param bits  of a code, more than 32
 template <class Low>
 DeviceBuffer<std::uint32_t> sort_split_codes(Chunks<std::uint32_t> chunks, int bits,
-                                             cudaStream_t stream) {
+                                             unsigned symbol_bytes, cudaStream_t stream) {
   const std::uint64_t size = chunks.codes.size();
   const int low_bits = bits - 32;
   DeviceBuffer<std::uint64_t> words(size, stream);
@@ -87,8 +87,9 @@ DeviceBuffer<std::uint32_t> sort_split_codes(Chunks<std::uint32_t> chunks, int b
   sort(sizeof(std::uint64_t), 0, 32, 64);
   DeviceBuffer<std::uint32_t> positions(size, stream);
   const auto write_position = [words = static_cast<const std::uint64_t*>(buffers.keys),
+                               symbol_bytes,
                                positions = positions.data()] __device__(std::uint32_t i) {
-    positions[i] = static_cast<std::uint32_t>(words[i]);
+    positions[i] = static_cast<std::uint32_t>(words[i]) * symbol_bytes;
   };
   for_each_item<std::uint32_t>(size, write_position, stream);
   return positions;
@@ -157,7 +158,7 @@ void write_minimizer_keys(const TextReader& text, const CodedTextBuffer& coded,
 template <Position Index>
 DeviceBuffer<Index> sort_by_minimizers(const TextReader& text, const CodedTextBuffer& coded,
                                        Minimizers<Index>& minimizers, DeviceBuffer<Index> sorted,
-                                       cudaStream_t stream) {
+                                       unsigned symbol_bytes, cudaStream_t stream) {
   const std::uint64_t count = sorted.size();
   const std::uint64_t size = text.size;
   DeviceBuffer<std::uint64_t> codes(size, stream);
@@ -189,14 +190,14 @@ DeviceBuffer<Index> sort_by_minimizers(const TextReader& text, const CodedTextBu
   if constexpr (sizeof(Index) == sizeof(std::uint32_t)) {
     const auto sort =
         bits <= 48 ? sort_split_codes<std::uint16_t> : sort_split_codes<std::uint32_t>;
-    return sort(std::move(chunks), bits, stream);
+    return sort(std::move(chunks), bits, symbol_bytes, stream);
   }
   DeviceBuffer<std::uint64_t> keys(size, stream);
   DeviceBuffer<Index> positions(size, stream);
-  const auto write = [codes = chunks.codes.data(), keys = keys.data(),
+  const auto write = [codes = chunks.codes.data(), symbol_bytes, keys = keys.data(),
                       positions = positions.data()] __device__(std::uint64_t at, Index position) {
     keys[at] = codes[position];
-    positions[at] = position;
+    positions[at] = position * symbol_bytes;
   };
   chunks.list(write, stream);
   sort_by_key(keys, positions, bits, stream);

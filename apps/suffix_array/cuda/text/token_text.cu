@@ -28,10 +28,11 @@ __device__ bool is_first_of(unsigned lanes) {
 std::uint32_t largest_token(const TokenReader& tokens, cudaStream_t stream) {
   DeviceBuffer<std::uint32_t> largest(1, stream);
   check_cuda(cudaMemsetAsync(largest.data(), 0, largest.bytes(), stream));
-  const std::uint64_t threads = std::min<std::uint64_t>(tokens.count, 1 << 17);
+  const std::uint64_t threads = std::min<std::uint64_t>(tokens.count, 1 << 18);
   const auto find_largest = [tokens, threads,
                              largest = largest.data()] __device__(std::uint64_t thread) {
     std::uint32_t own = 0;
+#pragma unroll 4
     for (std::uint64_t i = thread; i < tokens.count; i += threads) {
       const std::uint32_t token = tokens(i);
       if (token != TokenReader::separator) own = max(own, token);
