@@ -9,15 +9,19 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <numeric>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/suffix_array/cuda/build/counting.cuh"
+#include "apps/suffix_array/cuda/build/large_groups.cuh"
 #include "apps/suffix_array/cuda/build/refinement.cuh"
 #include "apps/suffix_array/cuda/samples/chunks.cuh"
 #include "apps/suffix_array/cuda/samples/group_slots.cuh"
 #include "apps/suffix_array/cuda/samples/minimizer_samples.cuh"
+#include "apps/suffix_array/cuda/scan.cuh"
 #include "apps/suffix_array/cuda/text/pack.cuh"
 
 namespace sortie::suffix_array::cuda {
@@ -349,6 +353,87 @@ TYPED_TEST(SuffixArrayKernels, SlotsOfGroups) {
     EXPECT_EQ(restored.slots, list.slots);
     EXPECT_EQ(restored.heads, list.heads);
     for (const Index offset : offsets) EXPECT_EQ(list.begins[offset], offset);
+  }
+}
+
+// The members of large groups, loaded, sorted by words and stored.
+template <class Key>
+void expect_large_groups_sorted(const std::vector<std::uint64_t>& sizes) {
+  const List<Key, std::uint32_t> list(sizes, 9);
+  List<Key, std::uint32_t> expected = list;
+  expected.sort_groups(most_counted, no_limit);
+  std::vector<std::uint32_t> begins;
+  std::vector<std::uint32_t> places;
+  std::uint32_t members = 0;
+  for (std::size_t j = list.size(); j != 0; j = list.begins[j - 1]) {  // groups in reverse order
+    const std::uint32_t begin = list.begins[j - 1];
+    if (j - begin <= most_counted) continue;
+    begins.push_back(begin);
+    places.push_back(members);
+    members += static_cast<std::uint32_t>(j - begin);
+  }
+  if (members == 0) return;
+  const LargeMembers large{begins.data(), places.data(), static_cast<std::uint32_t>(begins.size())};
+  const auto store_sorted = [&](const auto& task, auto& values, std::uint64_t* words,
+                                const auto& is_before) {
+    for (std::uint32_t number = 0; number < members; ++number)
+      task.load(number, list.keys.data(), list.items.data());
+    std::vector<std::uint32_t> order(members);
+    std::iota(order.begin(), order.end(), 0U);
+    std::stable_sort(order.begin(), order.end(), is_before);
+    const std::vector<std::uint64_t> old_words(words, words + members);
+    const auto old_values = values;
+    for (std::uint32_t i = 0; i < members; ++i) {
+      words[i] = old_words[order[i]];
+      values[i] = old_values[order[i]];
+    }
+    List<Key, std::uint32_t> sorted = list;
+    for (std::uint32_t number = 0; number < members; ++number)
+      task.store(number, sorted.keys.data(), sorted.items.data());
+    EXPECT_EQ(sorted.keys, expected.keys);
+    EXPECT_EQ(sorted.items, expected.items);
+  };
+  std::vector<std::uint64_t> words(members);
+  if constexpr (sizeof(Key) == 4) {
+    std::vector<std::uint32_t> items(members);
+    store_sorted(LargeByWord<Key>{large, 32, words.data(), items.data()}, items, words.data(),
+                 [&](std::uint32_t a, std::uint32_t b) { return words[a] < words[b]; });
+  } else {
+    std::vector<std::uint64_t> tags(members);
+    store_sorted(LargeByTwoWords{large, words.data(), tags.data()}, tags, words.data(),
+                 [&](std::uint32_t a, std::uint32_t b) {
+                   return std::pair(tags[a] >> 32, words[a]) < std::pair(tags[b] >> 32, words[b]);
+                 });
+  }
+}
+
+TEST(SuffixArrayKernels, LargeGroupsAsOneArray) {
+  for (const auto& sizes : group_sizes()) {
+    expect_large_groups_sorted<std::uint32_t>(sizes);
+    expect_large_groups_sorted<std::uint64_t>(sizes);
+  }
+}
+
+TYPED_TEST(SuffixArrayKernels, VisitsTheElementsOfASet) {
+  using Index = typename TypeParam::second_type;
+  std::mt19937_64 random(31);
+  for (const std::size_t bound : {1, 31, 33, 256, 2000, 5000}) {
+    for (const unsigned one_in : {1U, 5U, 300U}) {
+      const std::size_t words = (bound + 31) / 32;
+      std::vector<NumberedWord<Index>> set(words);
+      std::vector<std::pair<Index, Index>> expected;  // element, rank
+      for (std::size_t i = 0; i < bound; ++i) {
+        if (i % 32 == 0) set[i / 32].before = static_cast<Index>(expected.size());
+        if (random() % one_in != 0) continue;
+        set[i / 32].bits |= 1U << (i % 32);
+        expected.emplace_back(static_cast<Index>(i), static_cast<Index>(expected.size()));
+      }
+      std::vector<std::pair<Index, Index>> found(expected.size());
+      const auto visit = [&](Index element, Index rank) { found.at(rank) = {element, rank}; };
+      run_grid(words * 32 / set_words_a_warp,
+               [&] { visit_elements_kernel(NumberedSet<Index>{set.data()}, words, visit); });
+      EXPECT_EQ(found, expected) << "1 of " << one_in << " numbers below " << bound;
+    }
   }
 }
 

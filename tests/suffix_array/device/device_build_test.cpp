@@ -72,6 +72,37 @@ TYPED_TEST(DeviceBuild, OrdersTextsOfManyLetters) {
   }
 }
 
+/// A text of 40 phrases of many letters in random order.
+std::string phrases(std::uint64_t count, std::uint64_t seed) {
+  std::vector<std::string> choice;
+  for (std::uint64_t i = 0; i < 40; ++i)
+    choice.push_back(test::random_letters(10 + i % 12, 60, '0', 100 + i));
+  std::string letters;
+  for (const char number : test::random_letters(count, 40, 0, seed))
+    letters += choice[static_cast<unsigned char>(number)];
+  return letters;
+}
+
+TYPED_TEST(DeviceBuild, OrdersShortTextsOfManyLetters) {
+  for (const std::uint64_t count : {4, 40, 700}) {
+    const std::string letters = phrases(count, count);
+    for (const test::NamedText& text :
+         {test::single("one", letters), test::single("twice", letters + letters),
+          test::joined("many", {letters, "", letters.substr(letters.size() / 3), letters})}) {
+      SCOPED_TRACE(text.name + ", " + std::to_string(count) + " phrases");
+      EXPECT_EQ(build_on_device_of<TypeParam>(test::context(), text.view()),
+                test::reference<TypeParam>(text.view()));
+    }
+  }
+}
+
+TYPED_TEST(DeviceBuild, OrdersLargeGroupsOfManyLetters) {
+  // Phrases that repeat so often that the members of their groups are not compared by pairs.
+  const test::NamedText text = test::single("", phrases(60000, 9));
+  const auto suffixes = build_on_device_of<TypeParam>(test::context(), text.view());
+  EXPECT_NO_THROW(check<TypeParam>(test::context(), text.view(), suffixes));
+}
+
 TYPED_TEST(DeviceBuild, OrdersLongRunsOfSeveralLetters) {
   // Runs with smaller, larger, equal and no letters behind them, all long enough to be sorted by
   // length, some of equal length, one cut off by a separator and one by the end of the text.

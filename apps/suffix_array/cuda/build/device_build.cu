@@ -52,6 +52,7 @@
 // Kempa, Kociumaka: String Synchronizing Sets (STOC 2019).
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -86,7 +87,10 @@ constexpr int least_letters_of_codes = 32;
 /// Most pairs of equal letters in such a text: only the other way sorts runs by their lengths.
 constexpr double most_runs_of_codes = 0.3;
 /// Bits of the keys of codes.
-constexpr int coded_key_bits = 64;
+constexpr int most_coded_key_bits = 64;
+const int coded_key_bits = std::getenv("SORTIE_KEY_BITS") != nullptr
+                               ? std::atoi(std::getenv("SORTIE_KEY_BITS"))
+                               : most_coded_key_bits;
 
 /// Texts of at most so many distinct tokens are sorted as texts of bytes.
 constexpr std::uint64_t most_byte_tokens = 256;
@@ -97,6 +101,15 @@ constexpr std::uint64_t percent_of_progress = 50;
 /// Most rounds that compare text before samples take over.
 constexpr std::uint64_t most_text_rounds = 4;
 
+/// Multiplies all positions by the bytes of a symbol.
+template <class Index>
+void scale(DeviceBuffer<Index>& positions, unsigned by, cudaStream_t stream) {
+  const auto multiply = [positions = positions.data(), by] __device__(Index i) {
+    positions[i] *= by;
+  };
+  for_each_item<Index>(positions.size(), multiply, stream);
+}
+
 /// One construction. The steps run in the order of their declaration. The context and the text must
 /// outlive the object.
 template <class Index>
@@ -104,9 +117,9 @@ class Construction {
  public:
   Construction(const DeviceContext& context, const DeviceText& text)
       : context_(context), text_(text), size_(text.symbols.size()) {}
-  /// For the suffixes of tokens; positions are numbers of tokens.
-  Construction(const DeviceContext& context, std::uint64_t tokens)
-      : context_(context), text_{}, size_(tokens) {}
+  /// For the suffixes of tokens. Positions are numbers of tokens, but those of the result bytes.
+  Construction(const DeviceContext& context, std::uint64_t tokens, unsigned token_bytes)
+      : context_(context), text_{}, size_(tokens), symbol_bytes_(token_bytes) {}
 
   void sort_by_first_symbols() {
     WaitingPhase packing(context_, "pack");
@@ -145,16 +158,18 @@ class Construction {
       const std::uint64_t before = list_.members;
       // If 64-bit keys would take too much memory, 32-bit keys compare half as many symbols.
       const bool wide = bytes_of_text_round(sizeof(std::uint64_t)) <= aim();
-      require(budget_, "the rounds of prefix doubling",
-              bytes_of_text_round(wide ? sizeof(std::uint64_t) : sizeof(std::uint32_t)));
+      const std::uint64_t bytes =
+          bytes_of_text_round(wide ? sizeof(std::uint64_t) : sizeof(std::uint32_t));
+      require(budget_, "the rounds of prefix doubling", bytes);
+      const std::uint64_t spare = aim() > bytes ? aim() - bytes : 0;
       if (coded_.words.size() != 0) {
         const auto compare =
             wide ? compare_codes<std::uint64_t, Index> : compare_codes<std::uint32_t, Index>;
-        compare(coded_.view(), depth_, list_, suffix_array_, context_.stream);
+        compare(coded_.view(), depth_, list_, suffix_array_, spare, context_.stream);
       } else {
         const auto compare =
             wide ? compare_windows<std::uint64_t, Index> : compare_windows<std::uint32_t, Index>;
-        compare(packed_.stream, depth_, list_, suffix_array_, context_.stream);
+        compare(packed_.stream, depth_, list_, suffix_array_, spare, context_.stream);
       }
       progress = list_.members * 100 <= before * percent_of_progress;
       ++text_rounds;
@@ -171,7 +186,11 @@ class Construction {
       report_progress();
     }
     phase.stop();
-    if (minimizers_.count != 0) sort_all();
+    if (minimizers_.count != 0) {
+      sort_all();
+    } else if (symbol_bytes_ != 1) {
+      scale(suffix_array_, symbol_bytes_, context_.stream);
+    }
     if (context_.report != nullptr) {
       context_.report->set("rounds", text_rounds + sample_rounds);
       context_.report->set("sample_rounds", sample_rounds);
@@ -233,7 +252,7 @@ class Construction {
     const WaitingPhase phase(context_, "sort all",
                              17 * size_ * (sizeof(std::uint64_t) + sizeof(Index)));
     suffix_array_ = sort_by_minimizers(TextReader(marked_), coded_, minimizers_,
-                                       std::move(suffix_array_), context_.stream);
+                                       std::move(suffix_array_), symbol_bytes_, context_.stream);
   }
 
   template <class Key>
@@ -295,6 +314,7 @@ class Construction {
   const DeviceContext& context_;
   const DeviceText text_;
   const std::uint64_t size_;
+  const unsigned symbol_bytes_ = 1;  ///< unit of the positions of the result
   const std::uint64_t budget_ = device_memory_budget(context_);
   PackedText packed_;
   MarkedText marked_{};
@@ -364,22 +384,17 @@ DeviceBuffer<Index> build_tokens_on_device(const Context& context,
   WaitingPhase ranking(call, "ranks");
   RankedTokens tokens = rank_tokens<Index>(bytes, token_bytes, stream);
   ranking.stop();
-  DeviceBuffer<Index> suffixes;
   if (tokens.distinct <= most_byte_tokens) {
     const DeviceBuffer<std::uint8_t> symbols = bytes_of_ranks(tokens, stream);
     tokens = {};
-    suffixes = build_on_device<Index>(beside(context, symbols.bytes()),
-                                      {{symbols.data(), symbols.size()}, {}}, stream);
-  } else {
-    Construction<Index> construction(call, count);
-    construction.sort_by_first_tokens(std::move(tokens));
-    suffixes = construction.resolve_groups();
+    DeviceBuffer<Index> suffixes = build_on_device<Index>(
+        beside(context, symbols.bytes()), {{symbols.data(), symbols.size()}, {}}, stream);
+    scale(suffixes, width, stream);
+    return suffixes;
   }
-  const auto to_bytes = [suffixes = suffixes.data(), width] __device__(Index i) {
-    suffixes[i] *= width;
-  };
-  for_each_item<Index>(count, to_bytes, stream);
-  return suffixes;
+  Construction<Index> construction(call, count, width);
+  construction.sort_by_first_tokens(std::move(tokens));
+  return construction.resolve_groups();
 }
 
 SORTIE_FOR_BOTH_POSITIONS(bytes_before_rounds);

@@ -250,7 +250,7 @@ void sort_runs(const std::vector<RunGroup<Index>>& groups, Runs<Index>& runs, cu
   list.large_groups = begins.size();
   list.large_begins = {begins, stream};
   list.large_ends = {ends, stream};
-  sort_groups(list, keys, stream);
+  sort_groups(list, keys, 8 * static_cast<int>(sizeof(Index)), 0, stream);
   runs.order = std::move(list.items);
   runs.extra = std::move(keys);
   runs.sums = {count, stream};

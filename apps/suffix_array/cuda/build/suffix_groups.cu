@@ -2,9 +2,12 @@
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdlib>
 #include <utility>
 
 #include "apps/suffix_array/cuda/build/counting.cuh"
+#include "apps/suffix_array/cuda/build/large_groups.cuh"
 #include "apps/suffix_array/cuda/build/refinement.cuh"
 #include "apps/suffix_array/cuda/scan.cuh"
 #include "apps/suffix_array/cuda/sizes.hpp"
@@ -29,9 +32,14 @@ constexpr std::uint64_t tiles_of(std::uint64_t items) {
 template <class Index>
 struct ListCounts {
   RefinementTotals<Index> all;
-  std::uint32_t large_groups;
+  /// Large groups, above large_member_bits bits for their members: one atomic addition finds the
+  /// number of a group and the members before it.
+  unsigned long long large;
   unsigned long long large_pairs;
 };
+/// No device holds 2^28 large groups, of more than 64 members each, or 2^36 members.
+constexpr int large_member_bits = 36;
+constexpr unsigned long long one_large_group = 1ULL << large_member_bits;
 
 /// Fills large_begins and large_ends from offsets and sets the counts of the list. Waits for the
 /// stream.
@@ -45,23 +53,28 @@ void finish_list(SuffixGroups<Index>& list, DeviceBuffer<ListCounts<Index>>& cou
   // Thread t handles groups t, t + threads, ...
   const auto list_large = [offsets = list.offsets.data(), threads,
                            begins = list.large_begins.data(), ends = list.large_ends.data(),
+                           places = list.large_places.data(),
                            counts = counts.data()] __device__(Index thread) {
     const Index groups = counts->all.groups;
     for (std::uint64_t g = thread; g < groups; g += threads) {
       const Index begin = offsets[g];
       const Index end = offsets[g + 1];
       if (end - begin <= most_counted) continue;
-      const std::uint32_t at = atomicAdd(&counts->large_groups, 1U);
+      const unsigned long long before =
+          atomicAdd(&counts->large, one_large_group + static_cast<unsigned long long>(end - begin));
       atomicAdd(&counts->large_pairs, member_pairs(end - begin));
+      const unsigned long long at = before >> large_member_bits;
       begins[at] = begin;
       ends[at] = end;
+      places[at] = static_cast<Index>(before & (one_large_group - 1));
     }
   };
   for_each_item<Index>(threads, list_large, stream);
   const auto found = read_value(counts.data(), stream);
   list.members = found.all.members;
   list.groups = found.all.groups;
-  list.large_groups = found.large_groups;
+  list.large_groups = found.large >> large_member_bits;
+  list.large_members = found.large & (one_large_group - 1);
   list.large_pairs = found.large_pairs;
 }
 
@@ -93,6 +106,82 @@ SuffixGroups<Index> refine(const Items& items, const Use& use, std::uint64_t cou
   return rest;
 }
 
+/// Most bytes a member of large groups that sort_by_radix() holds: two words, twice.
+constexpr std::uint64_t bytes_of_radix = 4 * sizeof(std::uint64_t);
+
+/// Whether sort_by_radix() may be used.
+template <Position Index>
+bool sorts_by_radix(const SuffixGroups<Index>& list, std::uint64_t spare) {
+  const char* const most = std::getenv("SORTIE_LARGE_RADIX");
+  if (most != nullptr && list.large_members > std::strtoull(most, nullptr, 10)) return false;
+  return sizeof(Index) == sizeof(std::uint32_t) && list.large_members * bytes_of_radix <= spare;
+}
+
+template <class Task, class Key>
+void load_large(const Task& task, std::uint64_t members, const Key* keys,
+                const std::uint32_t* items, cudaStream_t stream) {
+  const auto load = [task, keys, items] __device__(std::uint32_t number) {
+    task.load(number, keys, items);
+  };
+  for_each_item<std::uint32_t>(members, load, stream);
+}
+template <class Task, class Key>
+void store_large(const Task& task, std::uint64_t members, Key* keys, std::uint32_t* items,
+                 cudaStream_t stream) {
+  const auto store = [task, keys, items] __device__(std::uint32_t number) {
+    task.store(number, keys, items);
+  };
+  for_each_item<std::uint32_t>(members, store, stream);
+}
+
+/// Sorts the members of all large groups at once, by the numbers of their groups and by keys. A
+/// segmented sort takes longest for the largest group, which one block partitions until its parts
+/// fit a tile, pass by pass as the keys are the more skewed; this sort takes the same time for all.
+template <class Key>
+void sort_by_radix(const SuffixGroups<std::uint32_t>& list, const DeviceBuffer<Key>& keys,
+                   int key_bits, Key* sorted_keys, std::uint32_t* sorted_items,
+                   cudaStream_t stream) {
+  const std::uint64_t members = list.large_members;
+  const LargeMembers large{list.large_begins.data(), list.large_places.data(),
+                           static_cast<std::uint32_t>(list.large_groups)};
+  const int group_bits = std::bit_width(list.large_groups - 1);
+  RadixBuffers buffers;
+  const auto sort = [&](std::size_t value_bytes, int begin, int end) {
+    call_with_scratch(stream, [&](void* scratch, std::size_t& bytes) {
+      return device_radix_sort(scratch, bytes, buffers, members, sizeof(std::uint64_t),
+                               static_cast<int>(value_bytes), begin, end, stream);
+    });
+  };
+  DeviceBuffer<std::uint64_t> words(members, stream);
+  DeviceBuffer<std::uint64_t> other_words(members, stream);
+  if (key_bits < 64 && key_bits + group_bits <= 64) {
+    DeviceBuffer<std::uint32_t> items(members, stream);
+    DeviceBuffer<std::uint32_t> other_items(members, stream);
+    LargeByWord<Key> task{large, key_bits, words.data(), items.data()};
+    load_large(task, members, keys.data(), list.items.data(), stream);
+    buffers = {words.data(), other_words.data(), items.data(), other_items.data()};
+    sort(sizeof(std::uint32_t), 0, key_bits + group_bits);
+    task.words = static_cast<std::uint64_t*>(buffers.keys);
+    task.items = static_cast<std::uint32_t*>(buffers.values);
+    store_large(task, members, sorted_keys, sorted_items, stream);
+    return;
+  }
+  if constexpr (sizeof(Key) == sizeof(std::uint64_t)) {
+    DeviceBuffer<std::uint64_t> tags(members, stream);
+    DeviceBuffer<std::uint64_t> other_tags(members, stream);
+    LargeByTwoWords task{large, words.data(), tags.data()};
+    load_large(task, members, keys.data(), list.items.data(), stream);
+    buffers = {words.data(), other_words.data(), tags.data(), other_tags.data()};
+    sort(sizeof(std::uint64_t), 0, key_bits);
+    std::swap(buffers.keys, buffers.values);
+    std::swap(buffers.other_keys, buffers.other_values);
+    if (group_bits != 0) sort(sizeof(std::uint64_t), 32, 32 + group_bits);
+    task.words = static_cast<std::uint64_t*>(buffers.values);
+    task.tags = static_cast<std::uint64_t*>(buffers.keys);
+    store_large(task, members, sorted_keys, sorted_items, stream);
+  }
+}
+
 }  // namespace
 
 template <Position Index>
@@ -106,7 +195,8 @@ void list_large_groups(SuffixGroups<Index>& list, cudaStream_t stream) {
 }
 
 template <class Key, Position Index>
-void sort_groups(SuffixGroups<Index>& list, DeviceBuffer<Key>& keys, cudaStream_t stream) {
+void sort_groups(SuffixGroups<Index>& list, DeviceBuffer<Key>& keys, int key_bits,
+                 std::uint64_t spare, cudaStream_t stream) {
   const std::uint64_t members = list.members;
   DeviceBuffer<Key> sorted_keys(members, stream);
   DeviceBuffer<Index> sorted_items(members, stream);
@@ -120,6 +210,10 @@ void sort_groups(SuffixGroups<Index>& list, DeviceBuffer<Key>& keys, cudaStream_
     count_in_large_groups(SortByCounting<Key, Index>{keys.data(), list.items.data(),
                                                      sorted_keys.data(), sorted_items.data()},
                           list, stream);
+  } else if (sorts_by_radix(list, spare)) {
+    if constexpr (sizeof(Index) == sizeof(std::uint32_t)) {
+      sort_by_radix(list, keys, key_bits, sorted_keys.data(), sorted_items.data(), stream);
+    }
   } else {
     // The result goes to the alternate buffers, which hold the sorted small groups already.
     DoubleBuffer<Key> key_buffers(keys.data(), sorted_keys.data());
@@ -163,8 +257,8 @@ SuffixGroups<Index> first_groups(const DeviceBuffer<Key>& keys,
 /// has other members. \param end_mask  as GroupItems::end_mask
 template <class Key, Position Index>
 void sort_and_place(SuffixGroups<Index>& list, DeviceBuffer<Key>& keys, Key end_mask,
-                    DeviceBuffer<Index>& suffix_array, cudaStream_t stream) {
-  sort_groups(list, keys, stream);
+                    DeviceBuffer<Index>& suffix_array, std::uint64_t spare, cudaStream_t stream) {
+  sort_groups(list, keys, 8 * static_cast<int>(sizeof(Key)), spare, stream);
   // Also items that stay, so that the suffix array always holds every suffix once.
   list = refine<Index>(
       GroupItems<Index, Key>{keys.data(), list.view(), end_mask},
@@ -176,7 +270,7 @@ void sort_and_place(SuffixGroups<Index>& list, DeviceBuffer<Key>& keys, Key end_
 
 template <class Key, Position Index>
 void compare_windows(const SymbolStream& text, std::uint64_t& depth, SuffixGroups<Index>& list,
-                     DeviceBuffer<Index>& suffix_array, cudaStream_t stream) {
+                     DeviceBuffer<Index>& suffix_array, std::uint64_t spare, cudaStream_t stream) {
   list.offsets.reset();  // no longer needed: large groups are listed
   DeviceBuffer<Key> keys(list.members, stream);
   // The first symbol of a window is at most one beyond the end of the record: a suffix whose record
@@ -189,13 +283,14 @@ void compare_windows(const SymbolStream& text, std::uint64_t& depth, SuffixGroup
         text.window<Key>(position + depth + static_cast<std::uint64_t>(text.first_depth(position)));
   };
   for_each_item<Index>(list.members, write_window, stream);
-  sort_and_place(list, keys, static_cast<Key>(text.last_symbol_mask()), suffix_array, stream);
+  sort_and_place(list, keys, static_cast<Key>(text.last_symbol_mask()), suffix_array, spare,
+                 stream);
   depth += static_cast<std::uint64_t>(text.window_symbols(8 * sizeof(Key)));
 }
 
 template <class Key, Position Index>
 void compare_codes(const CodedText& text, std::uint64_t& depth, SuffixGroups<Index>& list,
-                   DeviceBuffer<Index>& suffix_array, cudaStream_t stream) {
+                   DeviceBuffer<Index>& suffix_array, std::uint64_t spare, cudaStream_t stream) {
   list.offsets.reset();
   DeviceBuffer<Key> keys(list.members, stream);
   constexpr int unused = 64 - 8 * static_cast<int>(sizeof(Key));
@@ -205,7 +300,7 @@ void compare_codes(const CodedText& text, std::uint64_t& depth, SuffixGroups<Ind
     keys[j] = static_cast<Key>(text.window(positions[j], depth) >> unused) | Key{1};
   };
   for_each_item<Index>(list.members, write_window, stream);
-  sort_and_place(list, keys, static_cast<Key>(~Key{0}), suffix_array, stream);
+  sort_and_place(list, keys, static_cast<Key>(~Key{0}), suffix_array, spare, stream);
   depth += 8 * sizeof(Key) - 1;
 }
 

@@ -43,6 +43,7 @@ struct SuffixGroups {
   std::uint64_t members = 0;
   std::uint64_t groups = 0;
   std::uint64_t large_groups = 0;    ///< groups of more than most_counted members
+  std::uint64_t large_members = 0;   ///< members of these
   std::uint64_t large_pairs = 0;     ///< sum of the squares of their sizes
   DeviceBuffer<Index> items;         ///< `members`
   DeviceBuffer<Index> slots;         ///< `members`: slot j is that of the item at index j
@@ -50,6 +51,7 @@ struct SuffixGroups {
   DeviceBuffer<Index> offsets;       ///< `groups` + 1: the begin of each group, and the end
   DeviceBuffer<Index> large_begins;  ///< begins and ends of the large groups, in no order
   DeviceBuffer<Index> large_ends;
+  DeviceBuffer<Index> large_places;  ///< of each: members of the large groups before it
 
   /// Allocates for `most_members`, at least two of them in each group.
   SuffixGroups() = default;
@@ -59,7 +61,8 @@ struct SuffixGroups {
         heads(most_members, stream),
         offsets(most_members / 2 + 1, stream),
         large_begins(most_members / most_counted + 1, stream),
-        large_ends(most_members / most_counted + 1, stream) {}
+        large_ends(most_members / most_counted + 1, stream),
+        large_places(most_members / most_counted + 1, stream) {}
 
   [[nodiscard]] GroupsView<Index> view() {
     return {items.data(), slots.data(), heads.data(), offsets.data()};
@@ -68,7 +71,7 @@ struct SuffixGroups {
   /// Bytes a member that the constructor allocates.
   static constexpr std::uint64_t bytes_a_member =
       2 * sizeof(Index) + 1 + sizeof(Index) / 2 +
-      (2 * sizeof(Index) + most_counted - 1) / most_counted;
+      (3 * sizeof(Index) + most_counted - 1) / most_counted;
 };
 
 /// Completes a list that no refinement made: the end in `offsets`, and the large groups. Waits for
@@ -77,8 +80,12 @@ template <Position Index>
 void list_large_groups(SuffixGroups<Index>& list, cudaStream_t stream);
 
 /// Sorts the items of every group by their keys, stably. Keys are permuted along.
+/// \param key_bits  all keys are below 2^key_bits
+/// \param spare     bytes that may be held besides alternates of keys and items, and scratch of less
+///                  than a byte a member
 template <class Key, Position Index>
-void sort_groups(SuffixGroups<Index>& list, DeviceBuffer<Key>& keys, cudaStream_t stream);
+void sort_groups(SuffixGroups<Index>& list, DeviceBuffer<Key>& keys, int key_bits,
+                 std::uint64_t spare, cudaStream_t stream);
 
 /// Sorts (key, position) by bits 0 .. key_bits - 1 of the key, stably. Memory: an alternate of each
 /// buffer, and scratch.
@@ -134,15 +141,16 @@ template <class Key, Position Index>
 /// other members. Waits for the stream.
 /// \param depth  symbols compared since the first sort, that is besides SymbolStream::first_depth();
 ///               incremented
+/// \param spare  as sort_groups()
 template <class Key, Position Index>
 void compare_windows(const SymbolStream& text, std::uint64_t& depth, SuffixGroups<Index>& list,
-                     DeviceBuffer<Index>& suffix_array, cudaStream_t stream);
+                     DeviceBuffer<Index>& suffix_array, std::uint64_t spare, cudaStream_t stream);
 
 /// The same by the codes of a text: the next 63 bits of each suffix, or 31.
 /// \param depth  bits compared so far, at least ContextCode::longest; increased
 template <class Key, Position Index>
 void compare_codes(const CodedText& text, std::uint64_t& depth, SuffixGroups<Index>& list,
-                   DeviceBuffer<Index>& suffix_array, cudaStream_t stream);
+                   DeviceBuffer<Index>& suffix_array, std::uint64_t spare, cudaStream_t stream);
 
 /// Splits groups that are sorted by keys, writes the new rank of each item, and keeps the items
 /// whose group has other members. Waits for the stream.

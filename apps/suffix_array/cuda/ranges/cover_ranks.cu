@@ -222,7 +222,8 @@ RankedCover<Index> CoverRanking<Index>::rank() {
     steps[number] = count - number > elements ? number + elements : number;
   };
   for_each_item<Index>(count_, write_step, stream_);
-  ranked.rounds = double_steps(std::move(list), ranked.ranks, std::move(steps), 0, stream_);
+  ranked.rounds = double_steps(std::move(list), ranked.ranks, std::move(steps),
+                               8 * static_cast<int>(sizeof(Index)), 0, stream_);
   return ranked;
 }
 

@@ -305,7 +305,7 @@ TextSorted<Index> sort_by_text(const SymbolStream& text, DeviceBuffer<Index> pos
 
   while (sorted.groups.members != 0 && sorted.depth < depth) {
     const std::uint64_t before = sorted.groups.members;
-    compare_windows<std::uint64_t>(text, sorted.depth, sorted.groups, sorted.suffixes, stream);
+    compare_windows<std::uint64_t>(text, sorted.depth, sorted.groups, sorted.suffixes, 0, stream);
     if (when_slow && sorted.groups.members > before / 2) break;
   }
   return sorted;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/suffix_array/cuda/samples/minimizers.hpp"
 
+#include <cstdlib>
 #include <utility>
 
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
@@ -15,11 +16,20 @@ namespace {
 
 /// Most minimizers, in percent of the suffixes.
 constexpr std::uint64_t most_percent = 45;
-/// Bits from which minimizers are chosen, and by which all suffixes are sorted: six passes.
+/// Bits from which minimizers are chosen, and by which all suffixes are sorted: six passes, or seven
+/// for symbols of longer codes, of which too few would be in 48 bits.
 constexpr int choice_bits = 48;
+constexpr int most_choice_bits = 56;
+/// Fewest symbols that the bits should have, on average.
+constexpr std::uint64_t least_symbols = 5;
 
-/// Most bits of a code that is sorted in two parts.
-constexpr int most_split_bits = 48;
+int choice_bits_of(const CodedTextBuffer& coded, std::uint64_t symbols) {
+  if (const char* const bits = std::getenv("SORTIE_CHOICE_BITS"); bits != nullptr) {
+    return std::atoi(bits);
+  }
+  return coded.words.size() * 64 * least_symbols > symbols * choice_bits ? most_choice_bits
+                                                                         : choice_bits;
+}
 
 /// The suffixes of all minimizers, in the order of these, and the codes of the suffixes in text order.
 template <class Index>
@@ -41,11 +51,13 @@ struct Chunks {
 };
 
 /// Sorts by codes in two parts, stably: the lower bits with the rest as their values, then the higher
-/// 32 bits, each in one word with its position. That moves 10 bytes an item in two passes and 8 in
-/// four, where six passes over codes and positions move 12.
-/// \param bits  of a code, at most most_split_bits
+/// 32 bits, each in one word with its position. Of 48 bits, that moves 10 bytes an item in two passes
+/// and 8 in four, where six passes over codes and positions move 12.
+/// \tparam Low   type of the lower bits
+/// \param bits  of a code, more than 32
+template <class Low>
 DeviceBuffer<std::uint32_t> sort_split_codes(Chunks<std::uint32_t> chunks, int bits,
-                                             cudaStream_t stream) {
+                                             unsigned symbol_bytes, cudaStream_t stream) {
   const std::uint64_t size = chunks.codes.size();
   const int low_bits = bits - 32;
   DeviceBuffer<std::uint64_t> words(size, stream);
@@ -58,25 +70,26 @@ DeviceBuffer<std::uint32_t> sort_split_codes(Chunks<std::uint32_t> chunks, int b
     });
   };
   {
-    DeviceBuffer<std::uint16_t> low(size, stream);
+    DeviceBuffer<Low> low(size, stream);
     const auto write = [codes = chunks.codes.data(), low_bits, low = low.data(),
                         words = words.data()] __device__(std::uint64_t at, std::uint32_t position) {
       const std::uint64_t code = codes[position];
-      low[at] = static_cast<std::uint16_t>(code & ((1U << low_bits) - 1));
+      low[at] = static_cast<Low>(code & ((1U << low_bits) - 1));
       words[at] = code >> low_bits << 32 | position;
     };
     chunks.list(write, stream);
-    DeviceBuffer<std::uint16_t> other_low(size, stream);
+    DeviceBuffer<Low> other_low(size, stream);
     other_words = {size, stream};
     buffers = {low.data(), other_low.data(), words.data(), other_words.data()};
-    sort(sizeof(std::uint16_t), sizeof(std::uint64_t), 0, low_bits);
+    sort(sizeof(Low), sizeof(std::uint64_t), 0, low_bits);
     buffers = {buffers.values, buffers.other_values, nullptr, nullptr};
   }
   sort(sizeof(std::uint64_t), 0, 32, 64);
   DeviceBuffer<std::uint32_t> positions(size, stream);
   const auto write_position = [words = static_cast<const std::uint64_t*>(buffers.keys),
+                               symbol_bytes,
                                positions = positions.data()] __device__(std::uint32_t i) {
-    positions[i] = static_cast<std::uint32_t>(words[i]);
+    positions[i] = static_cast<std::uint32_t>(words[i]) * symbol_bytes;
   };
   for_each_item<std::uint32_t>(size, write_position, stream);
   return positions;
@@ -93,7 +106,7 @@ Minimizers<Index> choose_minimizers(const TextReader& text, const SymbolStream& 
   const std::uint64_t own_bytes = size + size / 16 * sizeof(Index);
   const std::uint64_t sort_bytes = size * 2 * (sizeof(std::uint64_t) + sizeof(Index));
   if (held + own_bytes + sort_bytes > budget) return found;
-  found.choice = {packed, coded.view(), choice_bits};
+  found.choice = {packed, coded.view(), choice_bits_of(coded, size)};
   found.set = {size, stream};
   found.distances = {size, stream};
   constexpr unsigned together = MinimizerChoice::together;
@@ -132,7 +145,7 @@ void write_minimizer_keys(const TextReader& text, const CodedTextBuffer& coded,
     keys[number] = code.key(i, bits);
     positions[number] = i;
   };
-  for_each_element_by_words(minimizers.set.set(), text.size, write_key, stream);
+  for_each_element_of_many(minimizers.set.set(), text.size, write_key, stream);
 }
 
 // The suffixes of a minimizer are neighbours, a chunk:
@@ -145,7 +158,7 @@ void write_minimizer_keys(const TextReader& text, const CodedTextBuffer& coded,
 template <Position Index>
 DeviceBuffer<Index> sort_by_minimizers(const TextReader& text, const CodedTextBuffer& coded,
                                        Minimizers<Index>& minimizers, DeviceBuffer<Index> sorted,
-                                       cudaStream_t stream) {
+                                       unsigned symbol_bytes, cudaStream_t stream) {
   const std::uint64_t count = sorted.size();
   const std::uint64_t size = text.size;
   DeviceBuffer<std::uint64_t> codes(size, stream);
@@ -175,14 +188,16 @@ DeviceBuffer<Index> sort_by_minimizers(const TextReader& text, const CodedTextBu
   Chunks<Index> chunks{std::move(sorted), std::move(ends), std::move(codes)};
   firsts.reset();
   if constexpr (sizeof(Index) == sizeof(std::uint32_t)) {
-    if (bits <= most_split_bits) return sort_split_codes(std::move(chunks), bits, stream);
+    const auto sort =
+        bits <= 48 ? sort_split_codes<std::uint16_t> : sort_split_codes<std::uint32_t>;
+    return sort(std::move(chunks), bits, symbol_bytes, stream);
   }
   DeviceBuffer<std::uint64_t> keys(size, stream);
   DeviceBuffer<Index> positions(size, stream);
-  const auto write = [codes = chunks.codes.data(), keys = keys.data(),
+  const auto write = [codes = chunks.codes.data(), symbol_bytes, keys = keys.data(),
                       positions = positions.data()] __device__(std::uint64_t at, Index position) {
     keys[at] = codes[position];
-    positions[at] = position;
+    positions[at] = position * symbol_bytes;
   };
   chunks.list(write, stream);
   sort_by_key(keys, positions, bits, stream);

@@ -44,6 +44,7 @@ void write_minimizer_keys(const TextReader& text, const CodedTextBuffer& coded,
 
 /// The suffix array of the text.
 /// \param sorted  positions of the minimizers in the order of their suffixes; freed
+/// \param symbol_bytes  unit of the positions of the result
 ///
 /// Memory for n symbols, beside what is held: keys and positions twice, 24 n bytes with 32-bit
 /// positions.
@@ -52,6 +53,6 @@ template <Position Index>
                                                      const CodedTextBuffer& coded,
                                                      Minimizers<Index>& minimizers,
                                                      DeviceBuffer<Index> sorted,
-                                                     cudaStream_t stream);
+                                                     unsigned symbol_bytes, cudaStream_t stream);
 
 }  // namespace sortie::suffix_array::cuda

@@ -196,10 +196,12 @@ class Thinning {
 
   /// \param names, steps  ranks and steps before the first round; all outlive the object
   Thinning(SuffixGroups<Index>& list, DeviceBuffer<Index>& ranks, const DeviceBuffer<Index>& names,
-           const DeviceBuffer<Index>& steps, std::uint64_t spare, cudaStream_t stream)
+           const DeviceBuffer<Index>& steps, int rank_bits, std::uint64_t spare,
+           cudaStream_t stream)
       : list_(list),
         ranks_(ranks),
         choice_{names.data(), steps.data()},
+        rank_bits_(rank_bits),
         spare_(spare),
         stream_(stream),
         chosen_(ranks.size(), stream),
@@ -230,7 +232,7 @@ class Thinning {
       keys[j] = ranks[set.rank(keys[j])] + 1;
     };
     for_each_item<Index>(list_.members, take_rank, stream_);
-    sort_groups(list_, keys_, stream_);
+    sort_groups(list_, keys_, rank_bits_, spare_, stream_);
     refine_samples(list_, keys_, ranks_, stream_);
     return rounds + 1;
   }
@@ -269,13 +271,14 @@ class Thinning {
     };
     for_each_element(selected.set(), list_.members, select, stream_);
     refine_samples(list, keys, ranks, stream_);
-    return double_steps(std::move(list), ranks, std::move(steps), spare_, stream_);
+    return double_steps(std::move(list), ranks, std::move(steps), rank_bits_, spare_, stream_);
   }
 
  private:
   SuffixGroups<Index>& list_;
   DeviceBuffer<Index>& ranks_;
   SampleChoice<Index> choice_;
+  int rank_bits_;
   std::uint64_t spare_;
   cudaStream_t stream_;
   NumberedSetBuffer<Index> chosen_;
@@ -295,7 +298,8 @@ DeviceBuffer<T> copy_of(const DeviceBuffer<T>& from, cudaStream_t stream) {
 
 template <Position Index>
 std::uint64_t double_steps(SuffixGroups<Index> list, DeviceBuffer<Index>& ranks,
-                           DeviceBuffer<Index> steps, std::uint64_t spare, cudaStream_t stream) {
+                           DeviceBuffer<Index> steps, int rank_bits, std::uint64_t spare,
+                           cudaStream_t stream) {
   if (list.members == 0) return 0;
   // Steps of samples in no group are doubled without effect: they must be valid numbers of samples.
   DeviceBuffer<Index> doubled = copy_of(steps, stream);
@@ -306,6 +310,7 @@ std::uint64_t double_steps(SuffixGroups<Index> list, DeviceBuffer<Index>& ranks,
   if (list.members >= least_members && spare >= thinning_bytes) {
     names = copy_of(ranks, stream);
     first_steps = copy_of(steps, stream);
+    spare -= thinning_bytes;
   }
   std::uint64_t rounds = 0;
   for (; list.members != 0; ++rounds) {
@@ -315,7 +320,7 @@ std::uint64_t double_steps(SuffixGroups<Index> list, DeviceBuffer<Index>& ranks,
     }
     require_end(rounds);
     if (rounds == rounds_before_thinning && may_thin) {
-      Thinning<Index> thinning(list, ranks, names, first_steps, spare - thinning_bytes, stream);
+      Thinning<Index> thinning(list, ranks, names, first_steps, rank_bits, spare, stream);
       if (thinning.choose()) return rounds + thinning.rank();
     }
     DeviceBuffer<Index> keys(list.members, stream);
@@ -332,7 +337,7 @@ std::uint64_t double_steps(SuffixGroups<Index> list, DeviceBuffer<Index>& ranks,
     };
     for_each_item<Index>(list.members, take_step, stream);
     std::swap(steps, doubled);
-    sort_groups(list, keys, stream);
+    sort_groups(list, keys, rank_bits, spare, stream);
     refine_samples(list, keys, ranks, stream);
   }
   return rounds;

@@ -2,6 +2,7 @@
 #include "apps/suffix_array/cuda/samples/samples.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
@@ -125,7 +126,7 @@ class Finish {
     DeviceBuffer<Index> positions(count, stream_);
     const auto write_position = [positions = positions.data()] __device__(
                                     Index position, Index number) { positions[number] = position; };
-    for_each_element_by_words(minimizers, size, write_position, stream_);
+    for_each_element_of_many(minimizers, size, write_position, stream_);
     distances_ = {count, stream_};
     const auto find_samples = [sampling = sampling_, size, positions = positions.data(),
                                distances = distances_.data()] __device__(Index i) {
@@ -195,7 +196,7 @@ class Finish {
       if (list.members != 0) refine_samples(list, keys, ranks_, stream_);
     }
     const std::uint64_t rounds =
-        double_steps(std::move(list), ranks_, std::move(steps_), spare, stream_);
+        double_steps(std::move(list), ranks_, std::move(steps_), rank_bits(), spare, stream_);
     if (free_list) {
       list_ = {members_, stream_};
       const auto restore = [&](GroupSlots<Index>& sets, std::uint64_t member, std::uint64_t group) {
@@ -215,13 +216,14 @@ class Finish {
     return rounds;
   }
 
-  void place() {
+  /// \param spare  bytes that it may take besides bytes()
+  void place(std::uint64_t spare) {
     const auto rank_target = [samples = samples_.set(), ranks = ranks_.data(),
                               targets = targets_.data()] __device__(Index j) {
       targets[j] = ranks[samples.rank(targets[j])];
     };
     for_each_item<Index>(members_, rank_target, stream_);
-    sort_groups(list_, targets_, stream_);
+    sort_groups(list_, targets_, rank_bits(), spare, stream_);
     const auto place_member = [list = list_.view(), suffix_array = suffix_array_.data()] __device__(
                                   Index j) { suffix_array[list.slots[j]] = list.items[j]; };
     for_each_item<Index>(members_, place_member, stream_);
@@ -289,6 +291,8 @@ class Finish {
   }
 
  private:
+  /// Ranks are slots of the suffix array; keys are greater by 1.
+  [[nodiscard]] int rank_bits() const { return std::bit_width(suffix_array_.size()); }
   [[nodiscard]] std::uint64_t list_bytes() const {
     return members_ * SuffixGroups<Index>::bytes_a_member;
   }
@@ -340,7 +344,8 @@ std::uint64_t finish_by_samples(const SymbolStream& text, LongRuns<Index> runs,
   const std::uint64_t rounds_end = held + finish.bytes_of_rounds(free_list);
   const std::uint64_t rounds =
       finish.rank_samples(free_list, aim > rounds_end ? aim - rounds_end : 0);
-  finish.place();
+  const std::uint64_t most = held + finish.bytes(free_list);
+  finish.place(aim > most ? aim - most : 0);
   return rounds;
 }
 

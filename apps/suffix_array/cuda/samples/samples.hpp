@@ -64,14 +64,16 @@ std::uint64_t finish_by_samples(const SymbolStream& text, LongRuns<Index> runs,
 /// \param ranks  of all samples, by number: those of `list` have the first slot of their group; on
 ///               return, all are distinct
 /// \param steps  by number: the next sample; for samples in no group, any valid number
+/// \param rank_bits  all ranks and slots are below 2^rank_bits - 1
 /// \param spare  bytes that may be held besides those below; with enough of them, lists that stay long
-///               are ranked by fewer samples
+///               are ranked by fewer samples, and large groups sorted together
 /// \return number of rounds
 /// Waits for the stream once a round, every third round where groups are small. Complexity:
 /// O(u log r) for u samples in groups, and repeats of r steps. Memory for s samples: a second array
 /// of steps, 4 s bytes; keys 4 u and the memory of a refinement or a sort of the groups.
 template <Position Index>
 std::uint64_t double_steps(SuffixGroups<Index> list, DeviceBuffer<Index>& ranks,
-                           DeviceBuffer<Index> steps, std::uint64_t spare, cudaStream_t stream);
+                           DeviceBuffer<Index> steps, int rank_bits, std::uint64_t spare,
+                           cudaStream_t stream);
 
 }  // namespace sortie::suffix_array::cuda

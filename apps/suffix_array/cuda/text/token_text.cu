@@ -10,18 +10,29 @@
 #include "apps/suffix_array/cuda/text/token_code.cuh"
 #include "core/cuda/check.hpp"
 #include "primitives/cuda/launch.cuh"
+#include "primitives/cuda/warp.cuh"
 
 namespace sortie::suffix_array::cuda {
 namespace {
+
+/// The active lanes of the warp with the same number. Frequent tokens would otherwise wait for one
+/// another in atomic operations.
+__device__ unsigned lanes_with(std::uint32_t number) {
+  return __match_any_sync(__activemask(), number);
+}
+__device__ bool is_first_of(unsigned lanes) {
+  return static_cast<unsigned>(first_lane(lanes)) == lane();
+}
 
 /// The largest of tokens of 4 bytes, separators excluded. Waits for the stream.
 std::uint32_t largest_token(const TokenReader& tokens, cudaStream_t stream) {
   DeviceBuffer<std::uint32_t> largest(1, stream);
   check_cuda(cudaMemsetAsync(largest.data(), 0, largest.bytes(), stream));
-  const std::uint64_t threads = std::min<std::uint64_t>(tokens.count, 1 << 17);
+  const std::uint64_t threads = std::min<std::uint64_t>(tokens.count, 1 << 18);
   const auto find_largest = [tokens, threads,
                              largest = largest.data()] __device__(std::uint64_t thread) {
     std::uint32_t own = 0;
+#pragma unroll 4
     for (std::uint64_t i = thread; i < tokens.count; i += threads) {
       const std::uint32_t token = tokens(i);
       if (token != TokenReader::separator) own = max(own, token);
@@ -39,7 +50,8 @@ std::uint32_t largest_token(const TokenReader& tokens, cudaStream_t stream) {
 RankedTokens rank_by_set(const TokenReader& tokens, std::uint32_t highs, cudaStream_t stream) {
   NumberedSetBuffer<std::uint32_t> set((std::uint64_t{highs} << 16) + 1, stream);
   const auto insert = [tokens, highs, set = set.set()] __device__(std::uint64_t i) {
-    set.insert(TokenReader::compact(tokens(i), highs));
+    const std::uint32_t number = TokenReader::compact(tokens(i), highs);
+    if (is_first_of(lanes_with(number))) set.insert(number);
   };
   for_each_item<std::uint64_t>(tokens.count, insert, stream);
   RankedTokens ranked;
@@ -99,7 +111,9 @@ DeviceBuffer<TokenCode::Entry> plan_token_code(const RankedTokens& tokens, cudaS
   const auto count_token = [ranks = tokens.ranks.data(), count, stride,
                             counts = counts.data()] __device__(std::uint64_t j) {
     const std::uint64_t i = j / range * range * stride + j % range;
-    if (i < count) atomicAdd(&counts[std::uint64_t{ranks[i]} + 1], 1U);
+    if (i >= count) return;
+    const unsigned equal = lanes_with(ranks[i]);
+    if (is_first_of(equal)) atomicAdd(&counts[std::uint64_t{ranks[i]} + 1], lanes_of(equal));
   };
   for_each_item<std::uint64_t>(counted, count_token, stream);
   DeviceBuffer<std::uint64_t> sums(symbols, stream);
