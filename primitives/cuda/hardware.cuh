@@ -44,6 +44,22 @@ __device__ __forceinline__ bool any_of_team(int team, bool condition) {
   return any != 0;
 }
 
+/// As above; returns for how many threads of the team `condition` holds.
+template <int Threads>
+__device__ __forceinline__ int count_in_team(int team, bool condition) {
+  int count = 0;
+  asm volatile(
+      "{\n"
+      ".reg .pred mine;\n"
+      "setp.ne.s32 mine, %3, 0;\n"
+      "bar.red.popc.u32 %0, %1, %2, mine;\n"
+      "}"
+      : "=r"(count)
+      : "r"(team + 1), "n"(Threads), "r"(condition ? 1 : 0)
+      : "memory");
+  return count;
+}
+
 /// Asserts that a pointer refers to global memory, for pointers that the compiler cannot trace to a
 /// kernel parameter.
 template <class T>

@@ -111,6 +111,17 @@ struct Tile {
       return __syncthreads_or(condition) != 0;
     }
   }
+  /// Returns for how many threads of the tile `condition` holds. A barrier, like synchronise().
+  __device__ static int count(bool condition) {
+    if constexpr (warps == 1) {
+      __syncwarp();
+      return __popc(__ballot_sync(full_warp, condition));
+    } else if constexpr (is_of_team) {
+      return count_in_team<threads>(team(), condition);
+    } else {
+      return __syncthreads_count(condition ? 1 : 0);
+    }
+  }
   [[nodiscard]] __device__ std::uint32_t word(int position) const {
     return words[banked(position)];
   }

@@ -15,8 +15,9 @@
 ///     | index of its segment in the tile | window: highest bits of its key | e |
 ///
 /// and the words are sorted. Keys are relative to the least key of the tile. Short runs of equal
-/// windows are sorted by one thread each; if a run is long, the tile is sorted again digit by
-/// digit, least significant first, with the window as the digit.
+/// windows are sorted by one thread each. If the windows spread the items too unevenly, or are
+/// equal too often, sort_uneven_tile() sorts the tile with other windows, and if these do not help,
+/// digit by digit, least significant first, with the window as the digit.
 namespace sortie::segsort {
 
 /// Longest run of equal windows that one thread sorts, in time quadratic in its length.
@@ -35,12 +36,26 @@ __device__ __forceinline__ constexpr int longest_short_run(int merge_rounds) {
 }
 inline constexpr int longest_middle_run = 64;
 
+/// The tile at a distance from the begin of shared memory, and this distance. Functions that are not
+/// inlined take the distance, so that the compiler knows the address space.
+template <class T>
+__device__ __forceinline__ T& tile_at(std::uint32_t distance) {
+  return *reinterpret_cast<T*>(dynamic_shared_memory() + distance);
+}
+template <class T>
+__device__ __forceinline__ std::uint32_t distance_of(const T& tile) {
+  return static_cast<std::uint32_t>(reinterpret_cast<const unsigned char*>(&tile) -
+                                    dynamic_shared_memory());
+}
+
 /// Whether equal windows are in the order of their keys, as they are if the keys themselves are
 /// equal: a segment with few distinct keys. A barrier.
 template <class T>
-__device__ __forceinline__ bool has_ordered_ties(const T& tile, int length,
-                                                 typename T::Word compare_mask) {
+__device__ __noinline__ bool has_ordered_ties(std::uint32_t tile_distance, int length,
+                                              typename T::Word compare_mask) {
+  const T& tile = tile_at<T>(tile_distance);
   bool inverted = false;
+#pragma unroll 4
   for (int position = T::thread(); position + 1 < length; position += T::threads) {
     const std::uint32_t word = tile.word(position);
     const std::uint32_t next = tile.word(position + 1);
@@ -55,12 +70,10 @@ __device__ __forceinline__ bool has_ordered_ties(const T& tile, int length,
 /// least significant first. In tiles of several warps the passes overwrite the values.
 /// \return whether there were passes
 template <class T>
-__device__ __noinline__ bool sort_by_digits(T& tile, int length, int segment_bits, int window,
-                                            typename T::Word base, typename T::Word compare_mask,
-                                            int first_bit, int bits) {
-  // In the kernel of short segments, the check would cost registers that all segments need.
-  if constexpr (T::warps > 1 || T::is_of_team)
-    if (has_ordered_ties(tile, length, compare_mask)) return false;
+__device__ __forceinline__ bool sort_by_digits(T& tile, int length, int segment_bits, int window,
+                                               typename T::Word base, typename T::Word compare_mask,
+                                               int first_bit, int bits) {
+  if (has_ordered_ties<T>(distance_of(tile), length, compare_mask)) return false;
   std::uint32_t words[T::items];
   for (int done = 0; done < bits; done += window) {
 #pragma unroll
@@ -161,7 +174,9 @@ enum class Ties { none, resolved, long_runs };
 /// Sorts runs of equal windows by whole keys: the thread that holds the first word of a run sorts
 /// it. `words` are those that sort_words() left. Ends with a barrier, unless there are no ties.
 /// Does nothing if any run is longer than longest_resolved_run.
-template <class T>
+/// \tparam IsLast  otherwise, if most threads have ties that are not in order, these count as long
+///                 runs: other windows may have fewer
+template <class T, bool IsLast>
 __device__ __forceinline__ Ties resolve_ties(T& tile, const std::uint32_t (&words)[T::items],
                                              int length, typename T::Word compare_mask) {
   static_assert(longest_resolved_run <= 16 && T::items <= 16, "four bits a position");
@@ -173,7 +188,12 @@ __device__ __forceinline__ Ties resolve_ties(T& tile, const std::uint32_t (&word
   std::uint32_t nearest = (words[T::items - 1] ^ next) - 1;
 #pragma unroll
   for (int r = 0; r + 1 < T::items; ++r) nearest = min(nearest, (words[r] ^ words[r + 1]) - 1);
-  if (!T::any(nearest < T::index_mask)) return Ties::none;
+  const int threads_with_ties = T::count(nearest < T::index_mask);
+  if (threads_with_ties == 0) return Ties::none;
+  if (threads_with_ties > T::threads / 2) {
+    if (has_ordered_ties<T>(distance_of(tile), length, compare_mask)) return Ties::resolved;
+    if constexpr (!IsLast) return Ties::long_runs;
+  }
 
   bool long_run = false;
   std::uint32_t starts = 0;
@@ -222,6 +242,147 @@ __device__ __forceinline__ Ties resolve_ties(T& tile, const std::uint32_t (&word
   return Ties::resolved;
 }
 
+/// Window of a number below 2^span, 1 <= span: its highest bits. Below them are those of its item
+/// index, highest first, so that items with equal numbers have different windows.
+template <class Word>
+__device__ __forceinline__ std::uint32_t linear_window(Word number, int span,
+                                                       std::uint32_t index_bits) {
+  return bits_below(number, span) | (span < 32 ? index_bits >> span : 0);
+}
+
+/// As above, of one more than the number as a floating-point number, without loss of order: the
+/// place of the highest bit, in `place_bits` bits, then the bits that follow, then those of the
+/// index.
+__device__ __forceinline__ std::uint32_t floating_window(std::uint32_t number, int place_bits,
+                                                         std::uint32_t index_bits) {
+  number = min(number, ~1U) + 1;
+  const int zeros = __clz(static_cast<int>(number));
+  const int place = 31 - zeros;
+  const std::uint32_t rest = number << zeros << 1 | index_bits >> place;
+  return static_cast<std::uint32_t>(place) << (32 - place_bits) | rest >> place_bits;
+}
+__device__ __forceinline__ std::uint32_t floating_window(std::uint64_t number, int place_bits,
+                                                         std::uint32_t index_bits) {
+  number = min(number, ~std::uint64_t{1}) + 1;
+  const int zeros = __clzll(static_cast<long long>(number));
+  const int place = 63 - zeros;
+  const std::uint64_t rest = number << zeros << 1 | std::uint64_t{index_bits} << 32 >> place;
+  return static_cast<std::uint32_t>(place) << (32 - place_bits) |
+         static_cast<std::uint32_t>(rest >> 32 >> place_bits);
+}
+
+/// What differs between the keys of a tile, relative to the base of their range.
+template <class Word>
+struct KeySpread {
+  Word differing;  ///< union of their bits
+  bool is_low;  ///< many more are in the lowest sixteenth of the range than of evenly spread keys
+};
+
+template <class T>
+__device__ __forceinline__ KeySpread<typename T::Word> key_spread(
+    T& tile, int length, const KeyRange<typename T::Word>& range, typename T::Word compare_mask) {
+  using Word = typename T::Word;
+  Word differing = 0;
+  int low = 0;
+#pragma unroll 4
+  for (int e = T::thread(); e < length; e += T::threads) {
+    const Word number = (tile.keys[e] & compare_mask) - range.base;
+    differing |= number;
+    low += number >> max(range.span - 4, 0) == 0 ? 1 : 0;
+  }
+  constexpr int upper = static_cast<int>(sizeof(Word)) * 8 - 32;
+  std::uint32_t upper_bits = or_in_warp(static_cast<std::uint32_t>(differing >> upper));
+  std::uint32_t lower_bits = or_in_warp(static_cast<std::uint32_t>(differing));
+  low = sum_in_warp(low);
+  if constexpr (T::warps > 1) {
+    if (T::thread() == 0) tile.least[0] = tile.least[1] = tile.greatest[0] = 0;
+    T::synchronise();
+    if (threadIdx.x % 32 == 0) {
+      atomicOr(&tile.least[0], upper_bits);
+      atomicOr(&tile.least[1], lower_bits);
+      atomicAdd(&tile.greatest[0], static_cast<std::uint32_t>(low));
+    }
+    T::synchronise();
+    upper_bits = tile.least[0];
+    lower_bits = tile.least[1];
+    low = static_cast<int>(tile.greatest[0]);
+  }
+  return {static_cast<Word>(upper_bits) << upper | lower_bits, 8 * low >= 3 * length};
+}
+__device__ __forceinline__ int low_zeros(std::uint32_t word) {
+  return __ffs(static_cast<int>(word)) - 1;
+}
+__device__ __forceinline__ int low_zeros(std::uint64_t word) {
+  return __ffsll(static_cast<long long>(word)) - 1;
+}
+
+/// Bins of an uneven tile may have as many words as this many threads: of 100 random keys in a tile
+/// of 1024 items, some have 36.
+inline constexpr int most_exchanges = 8;
+
+/// Sorts a tile whose words sort_tile() could not sort, or whose ties it could not. Windows are made
+/// again without the low bits in which all keys agree, and with those of the item index instead;
+/// and if many keys are near the least, as floating-point numbers. Not inlined, because it is
+/// rarely called, and most kernels are as large as the instruction cache.
+/// \param is_sorted  tile.words is in order, apart from ties; otherwise in that of the items
+/// \return true if the values in the tile have been overwritten
+template <class T>
+__device__ __noinline__ bool sort_uneven_tile(std::uint32_t tile_distance, int length,
+                                              int segment_bits, KeyRange<typename T::Word> range,
+                                              typename T::Word compare_mask, int ignored_bits,
+                                              bool is_sorted) {
+  using Word = typename T::Word;
+  T& tile = tile_at<T>(tile_distance);
+  const int window = 32 - T::index_bits - segment_bits;
+  const KeySpread<Word> spread = key_spread(tile, length, range, compare_mask);
+  const int zeros = low_zeros(spread.differing);
+  std::uint32_t words[T::items];
+  bool is_exact = false;  // the windows leave no ties
+  if (!is_sorted || spread.is_low || zeros > ignored_bits) {
+#pragma unroll
+    for (int r = 0; r < T::items; ++r) words[r] = tile.striped(r);
+    if (is_sorted) {  // back to the order of the items
+      T::synchronise();
+#pragma unroll
+      for (int r = 0; r < T::items; ++r)
+        if (r * T::threads + T::thread() < length)
+          tile.words[banked(static_cast<int>(words[r] & T::index_mask))] = words[r];
+      T::synchronise();
+#pragma unroll
+      for (int r = 0; r < T::items; ++r) words[r] = tile.striped(r);
+    }
+    const std::uint32_t kept = segment_field(~0U, segment_bits) | T::index_mask;
+    const int span = range.span - zeros;
+    // One more than a number may have a further bit.
+    const int place_bits =
+        bits_of(static_cast<std::uint32_t>(min(span, static_cast<int>(8 * sizeof(Word)) - 1)));
+    is_exact = !spread.is_low && span <= window;
+#pragma unroll
+    for (int r = 0; r < T::items; ++r) {
+      const int e = r * T::threads + T::thread();
+      words[r] = e < length ? words[r] : 0xffffffffu;
+      if (e >= length) continue;
+      const Word number = ((tile.keys[e] & compare_mask) - range.base) >> zeros;
+      const std::uint32_t index_bits = static_cast<std::uint32_t>(e) << (32 - T::index_bits);
+      const std::uint32_t bits = spread.is_low ? floating_window(number, place_bits, index_bits)
+                                               : linear_window(number, span, index_bits);
+      words[r] = (words[r] & kept) | (bits >> segment_bits & ~kept);
+    }
+    T::synchronise();
+    if (!sort_by_distribution<T, most_exchanges>(tile, words, length, false))
+      sort_words(tile, words);
+  } else {
+#pragma unroll
+    for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
+  }
+  if (is_exact) return false;
+  if (resolve_ties<T, true>(tile, words, length, compare_mask) != Ties::long_runs) return false;
+  if constexpr (T::ids_alias_values) finish_values(tile);
+  const bool has_moved = sort_by_digits(tile, length, segment_bits, window, range.base,
+                                        compare_mask, ignored_bits, range.span - ignored_bits);
+  return T::ids_alias_values && has_moved;
+}
+
 /// Sorts a tile. On entry, item e = r * threads + thread is in register r: `keys` holds the
 /// compared bits of its key (tile.keys its encoded key), and `words` its segment field and e. From
 /// `length` on, the words are all ones, and the keys are those of any item. On return tile.words is
@@ -262,22 +423,26 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
     for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
     __syncwarp();
   } else {
-    bool sorted = false;
     if constexpr (T::warps > 1 || warps_distribute<typename T::Word, T::value_bytes>) {
       // Keys alone that agree in all bits are interchangeable, so the bins need not be sorted.
       const bool bins_are_equal =
           T::value_bytes == 0 && codec.ignored_bits == 0 && segment_bits + span <= T::bin_bits;
-      sorted = sort_by_distribution(tile, words, length, bins_are_equal);
+      if (!sort_by_distribution(tile, words, length, bins_are_equal)) {
+#pragma unroll
+        for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
+        return sort_uneven_tile<T>(distance_of(tile), length, segment_bits, {base, span},
+                                   codec.compare_mask, codec.ignored_bits, false);
+      }
+    } else {
+      sort_words(tile, words);
     }
-    if (!sorted) sort_words(tile, words);
   }
   const int differing_bits = span - codec.ignored_bits;
   if (differing_bits <= window) return false;
-  if (resolve_ties(tile, words, length, codec.compare_mask) != Ties::long_runs) return false;
-  if constexpr (T::ids_alias_values) finish_values(tile);
-  const bool has_moved = sort_by_digits(tile, length, segment_bits, window, base,
-                                        codec.compare_mask, codec.ignored_bits, differing_bits);
-  return T::ids_alias_values && has_moved;
+  if (resolve_ties<T, false>(tile, words, length, codec.compare_mask) != Ties::long_runs)
+    return false;
+  return sort_uneven_tile<T>(distance_of(tile), length, segment_bits, {base, span},
+                             codec.compare_mask, codec.ignored_bits, true);
 }
 
 }  // namespace sortie::segsort

@@ -100,6 +100,21 @@ __device__ __forceinline__ void exchange_with_neighbours(T& tile,
   clean_in_thread(words);
 }
 
+/// Sorts the words in the registers of all threads, in any distribution; all ones stand for no
+/// item. On return tile.words holds them in order, and register r of thread t the word of position
+/// t * items + r.
+template <class T>
+__device__ __forceinline__ void sort_words(T& tile, std::uint32_t (&words)[T::items]) {
+  sort_in_warp(words, T::thread() % 32);
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
+  if constexpr (T::warps > 1) {
+    merge_runs(tile, words);
+  } else {
+    __syncwarp();
+  }
+}
+
 /// Sorts the words by distribution if they are evenly enough spread, and leaves them as
 /// sort_words() does. On entry, item e = r * threads + thread is in register r; words from `length`
 /// on are all ones.
@@ -108,10 +123,14 @@ __device__ __forceinline__ void exchange_with_neighbours(T& tile,
 /// If no bin has more words than a thread, then sorting within each thread and exchanging halves
 /// with the neighbours sorts all words: a bin spans at most two threads, and misplaced words are in
 /// the neighbouring halves. If all words of a bin count as equal, they are in order at once.
+/// \tparam MostExchanges  if more than one, bins may have as many words as this many threads.
+/// Halves are exchanged until the words are in order, since most bins need fewer exchanges than the
+/// largest: atomics number the words of a bin nearly in their order. If this many exchanges are not
+/// enough, the words are sorted by the networks.
 /// \param bins_are_equal  words of the same bin may be in any order
-/// \return false, with the words unchanged, if a bin has more words than a thread, or is expected
-/// to after a quarter of the words
-template <class T>
+/// \return false, with the words unchanged, if a bin has too many words; found out after a quarter
+/// of the words if one has by then
+template <class T, int MostExchanges = 1>
 __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&words)[T::items],
                                                      int length, bool bins_are_equal) {
   constexpr int bin_bits = T::bin_bits;
@@ -126,6 +145,7 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
   T::synchronise();
   static_assert(T::capacity <= 1 << 16);
   ShortNumbers<T::items, 16> ranks;  // within the bin
+  constexpr std::uint32_t most_in_bin = MostExchanges * T::items;
   bool crowded = false;
 #pragma unroll
   for (int r = 0; r < T::items; ++r) {
@@ -133,7 +153,7 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
       if (T::any(crowded)) return false;
     }
     const std::uint32_t rank = is_item(r) ? atomicAdd(&counter(bin_of(words[r])), 1) : 0;
-    if (r < T::items / 4) crowded |= rank >= T::items / 2 && !bins_are_equal;
+    if (r < T::items / 4) crowded |= rank >= most_in_bin && !bins_are_equal;
     ranks.set(r, rank);
   }
   T::synchronise();
@@ -146,7 +166,7 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
   for (int i = 0; i < counters_per_thread; ++i) {
     const int bin = thread * counters_per_thread + i;
     counts[i] = bin < bins ? counter(bin) : 0;
-    crowded |= counts[i] > T::items && !bins_are_equal;
+    crowded |= counts[i] > most_in_bin && !bins_are_equal;
     sum += counts[i];
   }
   const std::uint32_t up_to = inclusive_sum_in_warp(sum);
@@ -180,27 +200,23 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
 #pragma unroll
   for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
   sort_in_thread(words);
-  exchange_with_neighbours(tile, words);
-  T::synchronise();
+#pragma unroll 1
+  for (int exchange = 1;; ++exchange) {
+    exchange_with_neighbours(tile, words);
+    T::synchronise();
 #pragma unroll
-  for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
-  T::synchronise();
-  return true;
-}
-
-/// Sorts the words in the registers of all threads, in any distribution; all ones stand for no
-/// item. On return tile.words holds them in order, and register r of thread t the word of position
-/// t * items + r.
-template <class T>
-__device__ __forceinline__ void sort_words(T& tile, std::uint32_t (&words)[T::items]) {
-  sort_in_warp(words, T::thread() % 32);
-#pragma unroll
-  for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
-  if constexpr (T::warps > 1) {
-    merge_runs(tile, words);
-  } else {
-    __syncwarp();
+    for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
+    T::synchronise();
+    if constexpr (MostExchanges == 1) {
+      return true;
+    } else {
+      const bool inverted = thread > 0 && tile.word(thread * T::items - 1) > words[0];
+      if (!T::any(inverted)) return true;
+      if (exchange == MostExchanges) break;
+    }
   }
+  sort_words(tile, words);
+  return true;
 }
 
 }  // namespace sortie::segsort

@@ -28,7 +28,17 @@ namespace {
 
 using Lengths = std::vector<std::uint32_t>;
 
-enum class Keys { random, half_greatest, two_fields, few, steep, few_random, few_and_greatest };
+enum class Keys {
+  random,
+  half_greatest,
+  two_fields,
+  few,
+  steep,
+  few_random,
+  few_and_greatest,
+  high_bits,
+  mostly_least
+};
 
 template <class Word>
 std::vector<Word> make_keys(Keys kind, std::size_t count) {
@@ -47,6 +57,9 @@ std::vector<Word> make_keys(Keys kind, std::size_t count) {
       key = static_cast<Word>(~Word{0});
     else if (kind == Keys::few_and_greatest)
       key = static_cast<Word>(std::mt19937_64(random() % 240)());
+    if (kind == Keys::high_bits)
+      key = static_cast<Word>(key >> (8 * sizeof(Word) - 8)) << (8 * sizeof(Word) - 8);
+    if (kind == Keys::mostly_least) key = random() % 20 != 0 ? 3 : 3 + random() % 8;
     if (kind == Keys::few_random) key = static_cast<Word>(std::mt19937_64(random() % 90)());
   }
   return keys;
@@ -192,7 +205,8 @@ void with_keys(const Test& test) {
   if (!testing::Test::HasFatalFailure()) test(Keys::two_fields, Order::descending);
   for (const Order order : {Order::ascending, Order::descending})
     if (!testing::Test::HasFatalFailure()) test(Keys::steep, order);
-  if (!testing::Test::HasFatalFailure()) test(Keys::few_random, Order::ascending);
+  for (const Keys kind : {Keys::few_random, Keys::high_bits, Keys::mostly_least})
+    if (!testing::Test::HasFatalFailure()) test(kind, Order::ascending);
 }
 
 // Neighbours alone; with middling and long segments between them; middling ones alone.
@@ -281,7 +295,8 @@ TEST(Kernels, BlockSortOfFewValues) {
   sort_classes_of_block<std::uint32_t, 0, 16>(Keys::few);
   sort_classes_of_block<std::uint64_t, 0, 20>(Keys::few);
   sort_classes_of_block<std::uint32_t, 4, 20>(Keys::few);
-  for (const Keys keys : {Keys::steep, Keys::few_random}) {
+  for (const Keys keys :
+       {Keys::steep, Keys::few_random, Keys::high_bits, Keys::mostly_least, Keys::random}) {
     sort_classes_of_block<std::uint32_t, 4, 24>(keys);
     sort_classes_of_block<std::uint64_t, 0, 20>(keys);
   }

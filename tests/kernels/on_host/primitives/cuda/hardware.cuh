@@ -17,21 +17,25 @@ void wait_for_team(int team) {
   cuda_on_host::barrier_of_team(team, Threads).arrive_and_wait();
 }
 template <int Threads>
-bool any_of_team(int team, bool condition) {
+int count_in_team(int team, bool condition) {
   cuda_on_host::Barrier& barrier = cuda_on_host::barrier_of_team(team, Threads);
   {
     const cuda_on_host::Unseen unseen;
     cuda_on_host::block.slots[threadIdx.x] = condition ? 1 : 0;
   }
   barrier.arrive_and_wait();
-  bool any = false;
+  int count = 0;
   {
     const cuda_on_host::Unseen unseen;
     for (int thread = 0; thread < Threads; ++thread)
-      any |= cuda_on_host::block.slots[team * Threads + thread] != 0;
+      count += static_cast<int>(cuda_on_host::block.slots[team * Threads + thread]);
   }
   barrier.arrive_and_wait();
-  return any;
+  return count;
+}
+template <int Threads>
+bool any_of_team(int team, bool condition) {
+  return count_in_team<Threads>(team, condition) != 0;
 }
 
 template <class T>
