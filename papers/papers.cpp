@@ -25,12 +25,14 @@ void register_all() {
   register_algorithm({tanasic, "tanasic", tanasic_sort_chunks});
   register_algorithm({het, "het", nullptr, het_sort});
   register_algorithm({bitonic, "bitonic", bitonic_sort_chunks});
+  register_algorithm({rmg_repair, "rmg-repair", nullptr, rmg_repair_sort_host});
   segsort::register_policy(ics17, segsort::ics17::sort_on_device);
 #else
   register_algorithm({rmg, "rmg"});
   register_algorithm({tanasic, "tanasic"});
   register_algorithm({het, "het"});
   register_algorithm({bitonic, "bitonic"});
+  register_algorithm({rmg_repair, "rmg-repair"});
 #endif
 #ifdef SORTIE_PAPERS_HAVE_SUFFIX_ARRAYS
   suffix_array::register_algorithms({suffix_array::dc3(), suffix_array::pdss()});

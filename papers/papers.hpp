@@ -14,6 +14,8 @@ inline constexpr SortAlgorithm tanasic{17};  ///< tanasic/: the merge sort in lo
 inline constexpr SortAlgorithm het{18};      ///< het/: GPUs sort chunks, host threads merge them
 /// bitonic/: one GPU; in place, constant extra memory, not stable
 inline constexpr SortAlgorithm bitonic{19};
+/// rmg/: host memory only; the host merges the parts of large buckets
+inline constexpr SortAlgorithm rmg_repair{20};
 
 /// Registers all of them, once. Called by main() of the program and of the tests; in a build without
 /// CUDA only the names become known.

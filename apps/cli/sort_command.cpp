@@ -194,7 +194,7 @@ Command add_sort_command(CLI::App& program) {
       ->check(CLI::Range(1, 1024));
   parser
       ->add_option("--algorithm", command->algorithm,
-                   "auto, radix or merge; on CUDA also rmg, tanasic, het or bitonic")
+                   "auto, radix or merge; on CUDA also rmg, tanasic, het, bitonic or rmg-repair")
       ->capture_default_str();
   parser
       ->add_option("--transport", command->transport,

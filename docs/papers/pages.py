@@ -36,6 +36,7 @@ from performance import Picture, geometric_mean, number, table  # noqa: E402
 LENGTHS = " ".join(f"--case 'length {2 ** e}'" for e in range(15))
 SORTS = "uniform normal zipf:0.5 zipf:1.5 sorted nearly reverse equal entropy:8 entropy:10 entropy:26"
 HOST_SORTS = "uniform zipf:1.5 sorted reverse equal entropy:10"
+HOST_PEERS = "--algorithm radix paradis gnu-parallel-sort"
 WEBS = "gen:web:1M:3154K:71M:500:40:0.85 gen:web:916428:5105K:60300K:32:200:0.8 gen:er:1M:4"
 DEVIATIONS = "uniform normal:0.3 normal:0.1 normal:0.01 normal:0.001 normal:0.0001 normal:0.00001 zipf:0.5 zipf:1 zipf:2 equal"
 OTHERS = "normal zipf sorted reverse nearly entropy high-bits few equal shared-digit"
@@ -62,10 +63,10 @@ RUNS = {
     "ilic-2022": {
         "ilic-cases": f"bench sort --items 1G --gpus 2 --algorithm rmg tanasic --case {SORTS} --repeat 3 --without-cub",
         "ilic-bits": "bench sort --classics --from 1G --items 1G --repeat 5 --algorithm 'cub radix' " + " ".join(f"'cub radix, {b} bits'" for b in range(4, 32, 4)),
-        "ilic-host": f"bench sort --items 128M --gpus 2 --host-to-host --algorithm rmg tanasic --case {HOST_SORTS} --repeat 3 --without-cub",
+        "ilic-host": f"bench sort --items 128M --gpus 2 --host-to-host --algorithm rmg rmg-repair tanasic --case {HOST_SORTS} --repeat 3 --without-cub",
         **{f"ilic-{t}": f"bench sort --type {t} --items 512M --gpus 2 --algorithm rmg tanasic --case {'zipf:1' if t[0] == 'f' else 'uniform'} --repeat 3 --without-cub"
            for t in ("u32", "u64", "f32", "f64")},
-        "ilic-host-peers": "bench sort --backend host --items 16M --case uniform --repeat 1",
+        "ilic-host-peers": f"bench sort --backend host --items 128M --case uniform --repeat 1 {HOST_PEERS}",
     },
     "capannini-2011": {
         "capannini-distributions": "bench sort --classics --from 1M --items 64M --repeat 20 --case uniform normal zipf equal "
@@ -94,7 +95,13 @@ ON_TWO_GPUS = {
     },
     "ilic-2022": {
         "ilic-cases-x2": f"bench sort --items 1G --gpus 2 --algorithm rmg tanasic --case {SORTS} --repeat 3",
-        "ilic-host-x2": f"bench sort --items 128M --gpus 1 2 --host-to-host --algorithm rmg tanasic --case {HOST_SORTS} --repeat 3 --without-cub",
+        "ilic-host-x2": f"bench sort --items 128M --gpus 1 2 --host-to-host --algorithm rmg rmg-repair tanasic --case {HOST_SORTS} --repeat 5 --without-cub",
+        "ilic-host-512M-x2": "bench sort --items 512M --gpus 1 2 4 8 --host-to-host --algorithm rmg tanasic het --case uniform --repeat 3 --without-cub",
+        "ilic-host-1G-x2": "bench sort --items 1G --gpus 1 2 --host-to-host --algorithm rmg tanasic het --case uniform --repeat 3 --without-cub",
+        "ilic-cases-8-x2": f"bench sort --items 512M --gpus 8 --algorithm rmg tanasic --case {SORTS} --repeat 3 --without-cub",
+        **{f"ilic-host-peers-{n}-x2": f"bench sort --backend host --items {n} --case uniform --repeat 1 {HOST_PEERS}" for n in ("128M", "512M")},
+        **{f"ilic-{t}-x2": f"bench sort --type {t} --items 512M --gpus 2 8 --algorithm rmg tanasic --case {'zipf:1' if t[0] == 'f' else 'uniform'} --repeat 3 --without-cub"
+           for t in ("u32", "u64", "f32", "f64")},
     },
 }
 # Reports of earlier runs, in the other folders of docs/results.
@@ -599,33 +606,92 @@ def ilic_host():
     for label, name in (("one GPU", "ilic-host"), ("two GPUs", "ilic-host-x2")):
         cases = rows_of(name)
         for devices in (1, 2):
-            own, other = ilic_changes(cases, "rmg", devices), ilic_changes(cases, "tanasic", devices)
+            own, repaired, other = (ilic_changes(cases, a, devices) for a in ("rmg", "rmg-repair", "tanasic"))
             for case, (ms, change) in own.items():
                 phases = next(r for m, r in cases[case].items() if m.startswith(f"rmg, {devices} "))["phase_seconds"]
                 lines.append([f"{case}, {devices} on {label}", number(ms), f"{change:+.0f} %", ILIC.get(case, ""),
-                              *(number(1e3 * phases.get(p, 0)) for p in ("copy in", "partition", "exchange", "sort and copy out")), number(other[case][0]) if case in other else ""])
-    return table(["keys, devices", "`rmg`, ms", "to uniform", "printed", "copy in", "partition", "exchange", "sort and copy out", "`tanasic`, ms"], lines) if lines else ["Not measured yet."]
+                              *(number(1e3 * phases.get(p, 0)) for p in ("copy in", "partition", "exchange", "sort and copy out")), *(number(of[case][0]) if case in of else "" for of in (repaired, other))])
+    return table(["keys, devices", "`rmg`, ms", "to uniform", "printed", "copy in", "partition", "exchange", "sort and copy out", "`rmg-repair`, ms", "`tanasic`, ms"], lines) if lines else ["Not measured yet."]
+
+
+def ilic_host_rows():
+    """[(number of keys, {method: row})] of sorts of uniform keys from host memory on two GPUs."""
+    cases = [rows_of(name).get("uniform", {}) for name in ("ilic-host-x2", "ilic-host-512M-x2", "ilic-host-1G-x2")]
+    return [(next(iter(rows.values()))["items"], rows) for rows in cases if rows]
+
+
+def ilic_row(rows, algorithm, devices):
+    return next((r for m, r in rows.items() if m.startswith(f"{algorithm}, {devices} device")), None)
+
+
+def ilic_sizes():
+    """Times and parts of sorts from host memory on two GPUs, by the number of keys and devices."""
+    lines = []
+    for items, rows in ilic_host_rows():
+        for devices in (1, 2, 4, 8):
+            if own := ilic_row(rows, "rmg", devices):
+                others = [ilic_row(rows, a, devices) for a in ("copies alone", "tanasic", "het")]
+                phases = own["phase_seconds"]
+                lines.append([f"{items / 1e9:.2f} * 10^9, {devices}", number(milliseconds(own)), *(number(1e3 * phases.get(p, 0)) for p in ("copy in", "partition", "exchange", "sort and copy out")),
+                              *(number(milliseconds(r)) if r else "" for r in others), f"{others[1]['median_seconds'] / own['median_seconds']:.2f}" if others[1] else ""])
+    return table(["keys, devices", "`rmg`, ms", "copy in", "partition", "exchange", "sort and copy out", "copies alone", "`tanasic`, ms", "`het`, ms", "`tanasic` / `rmg`"], lines) if lines else ["Not measured yet."]
+
+
+ILIC_EIGHT = {"equal": "-13 %", "sorted": "-8 %", "nearly": "-7 %", "reverse": "-6 %", "normal": "+4 %", "entropy:10": "-2 to +5 %", "entropy:26": "-2 to +5 %", "entropy:8": "-6 % at most"}
+
+
+def ilic_eight():
+    own, other = (ilic_changes(rows_of("ilic-cases-8-x2"), a, 8) for a in ("rmg", "tanasic"))
+    lines = [[case, number(ms), f"{change:+.0f} %", ILIC_EIGHT.get(case, ""), number(other[case][0]) if case in other else ""] for case, (ms, change) in own.items()]
+    return table(["keys", "`rmg`, ms", "to uniform", "printed (8 A100, from host memory)", "`tanasic`, ms"], lines) if lines else ["Not measured yet."]
+
+
+def ilic_links():
+    """The links of the two GPUs, as choose_gpus() sees them."""
+    figures = (report("tanasic-links-x2") or {}).get("figures", {})
+    if "links" not in figures:
+        return ["Not measured yet."]
+    chosen = [f"{len(gpus.split())} device{'' if len(gpus.split()) == 1 else 's'}: {gpus.replace(' ', ', ')}" for gpus in figures["gpus_by_links"].split("; ")]
+    return [*(f"* {gpu}" for gpu in figures["links"].split("; ")), "", f"GPUs chosen for {'; '.join(chosen)}."]
+
+
+ILIC_TYPES = ("u32", "u64", "f32", "f64")
+
+
+def ilic_type_rows(suffix=""):
+    return {t: next(iter(rows_of(f"ilic-{t}{suffix}").values()), {}) for t in ILIC_TYPES}
 
 
 def ilic_types():
-    rows = {t: next((of for of in rows_of(f"ilic-{t}").values()), {}) for t in ("u32", "u64", "f32", "f64")}
-    time_of = lambda t, a: next((milliseconds(r) for m, r in rows[t].items() if m.startswith(a + ",")), None)
-    if not all(time_of(t, "rmg") for t in rows):
-        return ["Not measured yet."]
+    lines = []
     narrow = {"u64": "u32", "f64": "f32"}
-    return table(["keys", "`rmg`, ms", "to 32 bits", "printed, V100 / A100", "`tanasic`, ms"],
-                 [[t, number(time_of(t, "rmg")), f"{time_of(t, 'rmg') / time_of(narrow[t], 'rmg'):.2f}" if t in narrow else "", "2.2 / 2" if t in narrow else "", number(time_of(t, "tanasic"))] for t in rows])
+    for label, suffix, devices in (("2 on one GPU", "", 2), ("2 on two GPUs", "-x2", 2), ("8 on two GPUs", "-x2", 8)):
+        times = {t: {a: milliseconds(r) for a in ("rmg", "tanasic") if (r := ilic_row(rows, a, devices))} for t, rows in ilic_type_rows(suffix).items()}
+        if not all("rmg" in of for of in times.values()):
+            continue
+        lines += [[f"{t}, {label}", number(of["rmg"]), f"{of['rmg'] / times[narrow[t]]['rmg']:.2f}" if t in narrow else "", ("2.0" if devices == 8 else "2.2") if t in narrow else "",
+                   number(of["tanasic"]) if "tanasic" in of else ""] for t, of in times.items()]
+    return table(["keys, devices", "`rmg`, ms", "to 32 bits", "printed", "`tanasic`, ms"], lines) if lines else ["Not measured yet."]
+
+
+def ilic_peer_runs():
+    """[(machine, number of devices, {method: row} of the host, {method: row} from host memory on GPUs)]"""
+    runs = [("one GPU", "ilic-host-peers", "ilic-host"), ("two GPUs", "ilic-host-peers-128M-x2", "ilic-host-x2"), ("two GPUs", "ilic-host-peers-512M-x2", "ilic-host-512M-x2")]
+    found = [(label, report(peers), next(iter(rows_of(peers).values()), {}), rows_of(gpus).get("uniform", {})) for label, peers, gpus in runs]
+    return [(label, of["threads"] or of["machine"]["cores"], rows, own) for label, of, rows, own in found if rows and ilic_row(own, "rmg", 2)]
 
 
 def ilic_host_peers():
-    """Rates of host sorts, and of `rmg` from host memory."""
-    rows = next(iter(rows_of("ilic-host-peers").values()), {})
-    own = next((r for m, r in rows_of("ilic-host").get("uniform", {}).items() if m.startswith("rmg, 2 ")), None)
-    if not rows or not own:
-        return ["Not measured yet."]
-    return table(["sort", "items", "10^9 keys/s", "`rmg` / it"],
-                 [["`rmg`, two logical devices, host to host", f"{own['items']:,}", number(own["rate"]), ""],
-                  *([m, f"{r['items']:,}", number(r["rate"]), f"{own['rate'] / r['rate']:.1f}"] for m, r in rows.items() if m != "memcpy")])
+    """Times of host sorts, and of `rmg` from host memory."""
+    lines = []
+    for label, threads, rows, gpus in ilic_peer_runs():
+        own = ilic_row(gpus, "rmg", 2)
+        shown = [(m, f"{threads} threads", r) for m, r in rows.items() if m != "memcpy"]
+        shown += [(f"`rmg`, {d}", f"host to host, {label}", r) for d in (1, 2) if (r := ilic_row(gpus, "rmg", d))]
+        for method, where, row in shown:
+            factor = row["median_seconds"] / own["median_seconds"]
+            lines.append([f"{row['items']:,}", method, where, number(milliseconds(row)), number(row["rate"]), "" if row is own else f"{factor:.1f}"])
+    return table(["keys", "sort, devices", "on", "ms", "10^9 keys/s", "its time / `rmg` on 2 devices"], lines) if lines else ["Not measured yet."]
 
 
 def ilic_bits():
@@ -652,11 +718,11 @@ def ilic_claims():
              ("zipf of exponent 1.5 is slower (Fig. 25)", "+26 %", f"{100 * change['zipf:1.5']:+.0f} %", change["zipf:1.5"] > 0.05)]
     worst = max((c for c in change if c.startswith("entropy")), key=lambda c: change[c])
     lines.append(("keys of low entropy are slower, at worst (Fig. 23)", "up to +18 %", f"{100 * change[worst]:+.0f} % ({worst})", change[worst] > 0.05))
-    wide = {t: next((r["median_seconds"] for of in rows_of(f"ilic-{t}").values() for m, r in of.items() if m.startswith("rmg,")), None) for t in ("u32", "u64", "f32", "f64")}
-    if all(wide.values()):
-        ratios = [wide["u64"] / wide["u32"], wide["f64"] / wide["f32"]]
-        lines.append(("64-bit keys take twice as long as 32-bit ones, floating-point keys as integers (Figs. 27, 28): u64 / u32, f64 / f32", "2.2 V100, 2.0 A100",
-                      ", ".join(f"{x:.2f}" for x in ratios), all(1.8 < x < 2.5 for x in ratios)))
+    for label, suffix, devices, printed in (("two devices on one GPU", "", 2, "2.2 V100 x 2"), ("two GPUs", "-x2", 2, "2.2 V100 x 2"), ("eight devices on two GPUs", "-x2", 8, "2.0 A100 x 8")):
+        wide = {t: r["median_seconds"] for t, rows in ilic_type_rows(suffix).items() if (r := ilic_row(rows, "rmg", devices))}
+        if len(wide) == len(ILIC_TYPES):
+            ratios = [wide["u64"] / wide["u32"], wide["f64"] / wide["f32"]]
+            lines.append((f"64-bit keys take twice as long as 32-bit ones (Figs. 27, 28), {label}: u64 / u32, f64 / f32", printed, ", ".join(f"{x:.2f}" for x in ratios), all(1.8 < x < 2.5 for x in ratios)))
     real = rows_of("sort-u32-4e9")["uniform"]
     gain = [real["cub radix, 1 GPU"]["median_seconds"] / real[f"rmg, {d} devices"]["median_seconds"] for d in (2, 4)]
     if rows := rows_of("ilic-bits").get("2^30 keys"):
@@ -673,12 +739,27 @@ def ilic_claims():
         others = ilic_changes(rows_of("ilic-cases-x2"), "tanasic", 2)
         lines.append(("two real GPUs: merge sort / `rmg`, uniform; least", "1.11 V100 x 2; 0.87", f"{others['uniform'][0] / two_gpus['uniform'][0]:.2f}; {min(others[c][0] / two_gpus[c][0] for c in two_gpus):.2f}", others["uniform"][0] > two_gpus["uniform"][0]))
         lines.append(("two real GPUs: reverse keys exchange everything and are slower", "+11 %", f"{two_gpus['reverse'][1]:+.0f} %", two_gpus["reverse"][1] > 0))
-    peers = next(iter(rows_of("ilic-host-peers").values()), {})
-    own = next((r for m, r in rows_of("ilic-host").get("uniform", {}).items() if m.startswith("rmg, 2 ")), None)
-    if "paradis" in peers and own:
-        ratio_of = lambda m: own["rate"] / peers[m]["rate"]
-        lines.append(("faster than parallel sorts of the host (Figs. 11 to 14): `rmg` from host memory / PARADIS, GNU parallel", "up to 20 V100 x 2, 9 A100 x 8",
-                      f"{ratio_of('paradis'):.1f}, {ratio_of('gnu-parallel-sort'):.1f}" if "gnu-parallel-sort" in peers else f"{ratio_of('paradis'):.1f}", ratio_of("paradis") > 1))
+    for label, threads, peers, gpus in ilic_peer_runs():
+        own = ilic_row(gpus, "rmg", 2)
+        factors = {m: peers[m]["median_seconds"] / own["median_seconds"] for m in ("paradis", "gnu-parallel-sort") if m in peers}
+        if factors:
+            lines.append((f"faster than parallel sorts of the host (Figs. 11 to 14), two devices on {label}, {own['items']:,} keys: {', '.join(factors)} with {threads} threads / `rmg` from host memory",
+                          "19 to 20 GNU, V100 x 2; 9 PARADIS, 10.8 GNU, A100 x 8", ", ".join(f"{f:.1f}" for f in factors.values()), min(factors.values()) > 1))
+    for items, rows in ilic_host_rows()[1:]:
+        for devices, printed in ((2, "1.17 and 1.7 V100 x 2"), (8, "1.26 and 1.8 A100 x 8")):
+            own, others = ilic_row(rows, "rmg", devices), [ilic_row(rows, a, devices) for a in ("tanasic", "het")]
+            if own and all(others):
+                factors = [r["median_seconds"] / own["median_seconds"] for r in others]
+                lines.append((f"host to host, {devices} devices on two GPUs, {items / 1e9:.2f} * 10^9 keys (Figs. 15 to 20): P2P merge sort, HET merge sort / `rmg`", printed, ", ".join(f"{f:.2f}" for f in factors), min(factors) > 1))
+    for label, name in (("one GPU", "ilic-host"), ("two GPUs", "ilic-host-x2")):
+        own, repaired = (ilic_changes(rows_of(name), a, 2) for a in ("rmg", "rmg-repair"))
+        if "entropy:10" in repaired:
+            gain = own["entropy:10"][0] / repaired["entropy:10"][0]
+            lines.append((f"split buckets that the CPU merges pay for few buckets (section 7.2), two devices on {label}: `rmg` / `rmg-repair`, entropy:10", "proposed", f"{gain:.2f}", gain > 1))
+    eight = {c: change for c, (_, change) in ilic_changes(rows_of("ilic-cases-8-x2"), "rmg", 8).items()}
+    if eight:
+        lines.append(("eight logical devices on two GPUs: distributions change the time less than with two (Figs. 22, 24, 26): least, greatest change", "-13 to +6 % A100 x 8, -30 to +26 % V100 x 2",
+                      f"{min(eight.values()):+.0f} %, {max(eight.values()):+.0f} %", max(map(abs, eight.values())) < max(abs(c) for _, c in two_gpus.values())))
     lines.append(("two and four GPUs beat one (4 * 10^9 u32 in the memory of H200s; the thesis includes the host copies)", "1.9, 3.2 A100",
                   f"{gain[0]:.2f}, {gain[1]:.2f}", min(gain) > 1))
     return claims(lines)
@@ -990,7 +1071,7 @@ PARTS = {
     "hou-grid": hou_grid_table, "hou-chunks": hou_chunks, "hou-bins": hou_bins, "hou-moderngpu": hou_moderngpu,
     "hou-suffix-arrays": hou_suffix_arrays,
     "tanasic-claims": tanasic_claims, "tanasic-links": tanasic_links, "tanasic-links-two-gpus": lambda: tanasic_links("tanasic-links-x2"), "tanasic-times": tanasic_times, "tanasic-host": tanasic_host, "tanasic-peers": tanasic_peers, "tanasic-two-gpus": tanasic_two_gpus,
-    "ilic-claims": ilic_claims, "ilic-table": ilic_table, "ilic-two-gpus": ilic_two_gpus, "ilic-host": ilic_host, "ilic-bits": ilic_bits, "ilic-types": ilic_types, "ilic-host-peers": ilic_host_peers,
+    "ilic-claims": ilic_claims, "ilic-table": ilic_table, "ilic-two-gpus": ilic_two_gpus, "ilic-host": ilic_host, "ilic-bits": ilic_bits, "ilic-types": ilic_types, "ilic-sizes": ilic_sizes, "ilic-eight": ilic_eight, "ilic-links": ilic_links, "ilic-host-peers": ilic_host_peers,
     "capannini-claims": capannini_claims, "capannini-table": capannini_table, "capannini-counters": capannini_counters, "capannini-counted-by": capannini_counted_by, "capannini-work": capannini_work,
     "capannini-deviations": capannini_deviations, "capannini-slow-sorts": capannini_slow_sorts, "capannini-distributions": capannini_distributions,
     "garland-claims": garland_claims, "garland-table": garland_table, "garland-pairs-table": lambda: garland_table("-pairs", "pairs"), "cusp-table": cusp_table, "cusp-claims": cusp_claims,

@@ -77,4 +77,17 @@ struct SortTask {
   return all;
 }
 
+/// A task in parts of equal bits and nearly equal sizes, of at most `most` keys each: sorted ones have
+/// to be merged. A task that is no larger, or whose keys are equal, is not split. \pre most > 0
+[[nodiscard]] inline std::vector<SortTask> split_task(const SortTask& task, std::uint64_t most) {
+  if (task.size <= most || task.remaining_bits == 0) return {task};
+  std::vector<SortTask> parts;
+  std::uint64_t begin = task.begin;
+  for (const std::uint64_t size : EqualShares{task.size, (task.size - 1) / most + 1}.sizes()) {
+    parts.push_back({begin, size, task.remaining_bits});
+    begin += size;
+  }
+  return parts;
+}
+
 }  // namespace sortie::multisort::plan

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "multisort/cuda/exchange/host_link.hpp"
 #include "multisort/cuda/exchange/item_exchange.hpp"
 #include "multisort/cuda/radix/partition_kernels.hpp"
+#include "papers/het/het_sort.hpp"
 #include "papers/rmg/bucket_plan.hpp"
 #include "papers/rmg/gpu_links.hpp"
 #include "primitives/cuda/device_radix_sort.hpp"
@@ -36,6 +39,9 @@ constexpr std::size_t most_tasks = 128;
 /// The paper's MIN_SCO: up to so many buckets of a device are all sorted before they are copied to the
 /// host (section 4.4).
 constexpr std::size_t most_tasks_without_overlap = 4;
+/// Into so many parts rmg-repair splits a device's share if it has up to MIN_SCO buckets: more than
+/// MIN_SCO, so that all but the first sort are hidden behind copies.
+constexpr std::uint64_t repair_parts = 8;
 constexpr std::uint64_t most_batches = 1024;
 
 /// Items by which a device's buckets may exceed its chunk, for arrays of so many items.
@@ -51,14 +57,16 @@ std::uint64_t most_received(std::uint64_t items, std::size_t devices, std::uint6
 
 class RmgSort {
  public:
-  /// \param host  where the sorted items go, by the order of the destinations; without arrays they go
-  ///              back to the chunks, which otherwise have space for most_received() items
+  /// \param host    where the sorted items go, by the order of the destinations; without arrays they
+  ///                go back to the chunks, which otherwise have space for most_received() items
+  /// \param repair  whether few large buckets are split, and merged by the host
   RmgSort(const Context& context, const DeviceGroup& group, const ChunkRequest& request,
-          RawItems host = {})
+          RawItems host = {}, bool repair = false)
       : context_(context),
         group_(group),
         request_(request),
         host_(host),
+        repair_(repair),
         key_bits_(8 * key_bytes(request.key_type)),
         order_(KeyOrder::of(request.key_type, request.options.order)),
         kernels_(partition_kernels(key_bytes(request.key_type), request.value_bytes)),
@@ -91,8 +99,12 @@ class RmgSort {
 
     if (to_host()) {
       GroupPhase local(context_, group_, "sort and copy out");
-      sort_to_host(partition);
+      const std::vector<std::function<void()>> merges = sort_to_host(partition);
       local.stop();
+      if (merges.empty()) return;
+      group_.synchronise();
+      const PhaseTimer merge(context_, "repair");
+      for (const std::function<void()>& merge_parts : merges) merge_parts();
       return;
     }
     GroupPhase local(context_, group_, "local sort");
@@ -106,6 +118,11 @@ class RmgSort {
     DeviceBuffer<std::byte> keys;
     DeviceBuffer<std::byte> values;
     [[nodiscard]] RawItems arrays() { return {keys.data(), values.data()}; }
+  };
+  /// A sort of a destination.
+  struct HostTask {
+    plan::SortTask task;
+    bool split = false;  ///< the host merges it with others, and decodes their keys
   };
   /// What the second one of two concurrent sorts of a device uses.
   struct SecondLane {
@@ -176,7 +193,6 @@ class RmgSort {
     check_cuda(device_radix_sort(nullptr, temporary, buffers, most, key_bits_ / 8,
                                  request_.value_bytes, 0, key_bits_, stream));
     share.temporary = {temporary, stream};
-    if (!to_host()) return;
     share.second.temporary = {temporary, stream};
     share.second.stream = make_stream();
   }
@@ -368,32 +384,76 @@ class RmgSort {
   }
 
   /// Sorts the buckets of each destination, two at a time, and copies each to the host beside the sorts
-  /// of the next ones. Few buckets are all sorted first.
-  void sort_to_host(const plan::RadixPartition& partition) {
-    const std::vector<std::vector<plan::SortTask>> tasks = tasks_of(partition);
+  /// of the next ones. Few buckets are all sorted first, or split.
+  ///
+  /// Each device has a host thread that launches its sorts: the launches take longer than the sorts
+  /// of small buckets, and a device whose launches come second would wait for those of the first one.
+  /// \return merges of the split buckets, for when all copies have ended
+  [[nodiscard]] std::vector<std::function<void()>> sort_to_host(
+      const plan::RadixPartition& partition) {
+    const std::vector<std::vector<plan::SortTask>> buckets = tasks_of(partition);
     const std::vector<std::uint64_t> received = begins_of(partition.destination_sizes());
-    for (std::size_t destination = 0; destination < group_.size(); ++destination) {
-      const std::size_t d = home_[destination];
-      const CurrentDevice current = group_.current(d);
-      const cudaStream_t lanes[] = {group_.stream(d), shares_[d].second.stream.get()};
-      group_.wait(lanes[1], d, lanes[0]);  // for what was received
-      const bool overlap = tasks[destination].size() > most_tasks_without_overlap;
-      std::size_t lane = 0;
-      for (const plan::SortTask& task : tasks[destination]) {
-        const RawItems to = at(chunk(d), task.begin);
-        sort_task(d, task, at(shares_[d].received.arrays(), task.begin), to, lane == 1);
-        if (!order_.plain())
-          check_cuda(kernels_.encode(to.keys, task.size, order_, true, lanes[lane]));
-        if (overlap)
-          copy_out(d, task.begin, task.begin + task.size, received[destination], lanes[lane]);
-        lane = 1 - lane;
-      }
-      group_.wait(lanes[0], d, lanes[1]);
-      if (!overlap && !tasks[destination].empty()) {
-        const plan::SortTask& last = tasks[destination].back();
-        copy_out(d, 0, last.begin + last.size, received[destination], lanes[0]);
-      }
+    std::vector<std::vector<HostTask>> tasks(group_.size());
+    std::vector<std::function<void()>> merges;  // allocated before host memory is changed
+    for (std::size_t destination = 0; destination < group_.size(); ++destination)
+      tasks[destination] = host_tasks(buckets[destination], received[destination], merges);
+    run_on_threads(group_.size(), [&](std::size_t destination) {
+      sort_share_to_host(home_[destination], tasks[destination], received[destination]);
+    });
+    return merges;
+  }
+
+  /// The tasks of a destination, and the merges of those that are split.
+  [[nodiscard]] std::vector<HostTask> host_tasks(const std::vector<plan::SortTask>& buckets,
+                                                 std::uint64_t destination_begin,
+                                                 std::vector<std::function<void()>>& merges) const {
+    const bool split = repair_ && buckets.size() <= most_tasks_without_overlap;
+    std::uint64_t size = 0;
+    for (const plan::SortTask& bucket : buckets) size += bucket.size;
+    const std::uint64_t most = split ? size / repair_parts + 1 : size;
+    std::vector<HostTask> tasks;
+    for (const plan::SortTask& bucket : buckets) {
+      const std::vector<plan::SortTask> parts = plan::split_task(bucket, most);
+      for (const plan::SortTask& part : parts) tasks.push_back({part, parts.size() > 1});
+      if (parts.size() == 1) continue;
+      const RawItems to = at(host_, destination_begin + bucket.begin);
+      std::vector<std::uint64_t> sizes;
+      for (const plan::SortTask& part : parts) sizes.push_back(part.size);
+      merges.push_back(prepare_merge(context_,
+                                     {to.keys, request_.key_type, bucket.size, to.values,
+                                      request_.value_bytes, request_.options},
+                                     sizes));
     }
+    return tasks;
+  }
+
+  void sort_share_to_host(std::size_t d, const std::vector<HostTask>& tasks,
+                          std::uint64_t destination_begin) {
+    if (tasks.empty()) return;
+    const CurrentDevice current = group_.current(d);
+    const Lanes lanes = begin_lanes(d);
+    const bool overlap = tasks.size() > most_tasks_without_overlap;
+    std::size_t lane = 0;
+    for (const auto& [task, split] : tasks) {
+      const RawItems to = at(chunk(d), task.begin);
+      sort_task(d, task, at(shares_[d].received.arrays(), task.begin), to, lane == 1);
+      if (!order_.plain() && !split)
+        check_cuda(kernels_.encode(to.keys, task.size, order_, true, lanes[lane]));
+      if (overlap) copy_out(d, task.begin, task.begin + task.size, destination_begin, lanes[lane]);
+      lane = 1 - lane;
+    }
+    group_.wait(lanes[0], d, lanes[1]);
+    if (overlap) return;
+    const plan::SortTask& last = tasks.back().task;
+    copy_out(d, 0, last.begin + last.size, destination_begin, lanes[0]);
+  }
+
+  using Lanes = std::array<cudaStream_t, 2>;
+  /// The streams of two concurrent sorts of a device, after what it received.
+  [[nodiscard]] Lanes begin_lanes(std::size_t d) const {
+    const Lanes lanes{group_.stream(d), shares_[d].second.stream.get()};
+    group_.wait(lanes[1], d, lanes[0]);
+    return lanes;
   }
 
   /// Copies items [begin, end) of a device's chunk to the host after the work on `stream` so far.
@@ -411,19 +471,23 @@ class RmgSort {
                                  cudaMemcpyDeviceToHost, group_.stream_out(d)));
   }
 
+  /// Sorts the buckets of each device, two at a time, launched by a host thread for each device.
   void sort_buckets(const plan::RadixPartition& partition) {
     const std::vector<std::vector<plan::SortTask>> tasks = tasks_of(partition);
     const std::vector<std::uint64_t> received = begins_of(partition.destination_sizes());
     std::vector<std::vector<plan::Transfer>> transfers(group_.size());
-    for (std::size_t d = 0; d < group_.size(); ++d) {
+    run_on_threads(group_.size(), [&](std::size_t d) {
       const CurrentDevice current = group_.current(d);
+      const Lanes lanes = begin_lanes(d);
+      bool second = false;
       for (const plan::SortTask& task : tasks[d]) {
         const std::uint64_t begin = received[d] + task.begin;
         const std::uint64_t end = begin + task.size;
         const bool inside = begin >= begins_[d] && end <= begins_[d + 1];
         const RawItems to = inside ? at(chunk(d), begin - begins_[d])
                                    : at(shares_[d].partitioned.arrays(), task.begin);
-        sort_task(d, task, at(shares_[d].received.arrays(), task.begin), to);
+        sort_task(d, task, at(shares_[d].received.arrays(), task.begin), to, second);
+        second = !second;
         if (inside) continue;
         for (std::size_t owner = 0; owner < group_.size(); ++owner) {
           const std::uint64_t first = std::max(begin, begins_[owner]);
@@ -433,13 +497,14 @@ class RmgSort {
                 {d, owner, first - received[d], first - begins_[owner], last - first});
         }
       }
-    }
+      group_.wait(lanes[0], d, lanes[1]);
+    });
     exchange_items(
         transfers, [&](std::size_t d) { return shares_[d].partitioned.arrays(); },
         [&](std::size_t d) { return chunk(d); });
   }
 
-  /// \param second  whether the second lane sorts, if there is one
+  /// \param second  whether the second lane sorts
   void sort_task(std::size_t d, const plan::SortTask& task, RawItems from, RawItems to,
                  bool second = false) {
     Share& share = shares_[d];
@@ -458,6 +523,7 @@ class RmgSort {
   const DeviceGroup& group_;
   const ChunkRequest& request_;
   RawItems host_;
+  bool repair_;
   std::vector<std::size_t> home_;  ///< device that each destination's items are received on
   int key_bits_;
   KeyOrder order_;
@@ -478,8 +544,10 @@ void rmg_sort_chunks(const Context& context, const DeviceGroup& group,
   run_to_the_end(group, [&] { sort.sort(); });
 }
 
-void rmg_sort_host(const Context& context, const std::vector<int>& ordinals,
-                   const Request& request) {
+namespace {
+
+void sort_host(const Context& context, const std::vector<int>& ordinals, const Request& request,
+               bool repair) {
   if (request.num_items == 0) return;
   const DeviceGroup group(best_linked(ordinals), request.options.transport);
   const std::vector<std::uint64_t> sizes = EqualShares{request.num_items, group.size()}.sizes();
@@ -503,7 +571,7 @@ void rmg_sort_host(const Context& context, const std::vector<int>& ordinals,
         request.value_bytes == 0 ? nullptr : add(host.values, request.value_size());
     chunks.chunks.push_back({keys, values, sizes[d], group.ordinal(d)});
   }
-  RmgSort sort(context, group, chunks, host);
+  RmgSort sort(context, group, chunks, host, repair);
   run_to_the_end(group, [&] {
     group.synchronise();  // the copies use other streams than the allocations
     PhaseTimer copy_in(context, "copy in", request.bytes());
@@ -511,6 +579,18 @@ void rmg_sort_host(const Context& context, const std::vector<int>& ordinals,
     copy_in.stop();
     sort.sort();
   });
+}
+
+}  // namespace
+
+void rmg_sort_host(const Context& context, const std::vector<int>& ordinals,
+                   const Request& request) {
+  sort_host(context, ordinals, request, false);
+}
+
+void rmg_repair_sort_host(const Context& context, const std::vector<int>& ordinals,
+                          const Request& request) {
+  sort_host(context, ordinals, request, true);
 }
 
 }  // namespace sortie::papers

@@ -29,15 +29,16 @@ namespace sortie::papers {
 ///   thesis fuses buckets of fewer than 1 % each, of the same pass.
 /// - Values, signed and floating-point keys, and descending order; stable.
 ///
-/// Extra memory on each device: two copies of its items, and CUB's. A ChunkSort.
+/// Extra memory on each device: two copies of its items, and CUB's twice. A ChunkSort.
 void rmg_sort_chunks(const Context& context, const multisort::DeviceGroup& group,
                      const multisort::ChunkRequest& request);
 
 /// The same from host memory to host memory, as the thesis times it. Each device's share is copied in,
 /// and its buckets, of which two are sorted at a time, are copied out beside the sorts of the next ones;
 /// up to MIN_SCO buckets are all sorted first. Of more GPUs than are asked for, those with the best
-/// links sort, the first one of `ordinals` among them (gpu_set.hpp). If the keys are mirrored, the exchange is skipped, which the thesis proposes: devices keep
-/// their items, and the copies out put them in order. A HostMemorySort.
+/// links sort, the first one of `ordinals` among them (gpu_set.hpp). If the keys are mirrored, the
+/// exchange is skipped, which the thesis proposes: devices keep their items, and the copies out put
+/// them in order. A HostMemorySort.
 ///
 /// Page-locked memory is copied beside the sorts; for pageable memory the runtime makes the host wait
 /// for each copy. Extra memory on each device: three copies of its items, and CUB's
@@ -46,5 +47,16 @@ void rmg_sort_chunks(const Context& context, const multisort::DeviceGroup& group
 /// \throws Error (out_of_memory) before host memory is changed; (device)
 void rmg_sort_host(const Context& context, const std::vector<int>& ordinals,
                    const multisort::Request& request);
+
+/// The same, with the repair by the host that the thesis suggests for future work (section 7.2): the
+/// buckets of a device that has up to MIN_SCO of them are split into parts, which are copied out
+/// beside the sorts of the next parts; then host threads merge the parts of each bucket. A
+/// HostMemorySort.
+///
+/// Host memory: a copy of the split buckets, allocated before host memory is changed. Report: also a
+/// phase "repair" where buckets were split.
+/// \throws Error as rmg_sort_host()
+void rmg_repair_sort_host(const Context& context, const std::vector<int>& ordinals,
+                          const multisort::Request& request);
 
 }  // namespace sortie::papers

@@ -126,8 +126,8 @@ TEST_F(InvertedIndexCommand, RefusesWrongUsageAndBadInput) {
                     "-o", path("x")}),
                2, "sort bitonic on the GPU: found indexer cpu, expected gpu or gpu-overlapped");
   expect_error(run({"inverted-index", path("a.txt"), "--gpu-sort", "magic", "-o", path("x")}), 2,
-               "sort algorithm: found \"magic\", expected auto, radix, merge, rmg, tanasic, het or "
-               "bitonic");
+               "sort algorithm: found \"magic\", expected auto, radix, merge, rmg, tanasic, het, "
+               "bitonic or rmg-repair");
   const Result gpu = run({"inverted-index", path("a.txt"), "--backend", "cuda", "--device", "4000",
                           "--indexer", "gpu", "-o", path("x")});
   EXPECT_EQ(gpu.exit_code, 1);

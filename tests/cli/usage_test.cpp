@@ -96,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "values: found u16, expected a type of 4 or 8 bytes"},
         WrongUsage{{"sort", small, "--type", "u32", "--algorithm", "magic"},
                    "sort algorithm: found \"magic\", expected auto, radix, merge, rmg, tanasic, "
-                   "het or bitonic"},
+                   "het, bitonic or rmg-repair"},
         WrongUsage{{"sort", small, "--type", "u32", "--gpus", "0"},
                    "--gpus: Value 0 not in range 1 to 1024"},
         WrongUsage{{"sort", small, "--type", "u32", "--transport", "mail"},

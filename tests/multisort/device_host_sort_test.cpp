@@ -6,13 +6,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <span>
 #include <vector>
 
 #include "core/cuda/pinned_memory.hpp"
 #include "papers/papers.hpp"
+#include "papers/rmg/gpu_links.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/run_report.hpp"
 #include "sortie/sort.hpp"
@@ -110,6 +113,48 @@ TEST(DeviceHostSort, MirroredKeysChangeTheirPlacesOnTheWayOut) {
         ASSERT_EQ(keys.data()[i], static_cast<std::uint32_t>(500 * rank)) << devices << ", " << i;
       }
     }
+  }
+}
+
+// Few buckets, which are split: their parts are merged by the host.
+TEST(DeviceHostSort, TheHostRepairsSplitBuckets) {
+  const Distribution few{"entropy 10", Distribution::Kind::entropy, 10};
+  for (const std::uint64_t n : {0, 1, 1'000, 300'001}) {
+    for (const Distribution& distribution :
+         {few, Distribution{"equal", Distribution::Kind::equal}, uniform,
+          Distribution{"zipf 2", Distribution::Kind::zipf, 2}}) {
+      for (const int devices : {1, 2, 3}) {
+        check<std::uint32_t>(on_cuda(), distribution, n, options_of(papers::rmg_repair, devices));
+        check<double>(on_cuda(), distribution, n,
+                      options_of(papers::rmg_repair, devices, Order::descending));
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+  RunReport report;
+  Context context = on_cuda();
+  context.report = &report;
+  check<std::uint32_t>(context, few, 300'001, options_of(papers::rmg_repair, 1));
+  EXPECT_TRUE(std::any_of(report.phases().begin(), report.phases().end(),
+                          [](const RunReport::Phase& phase) { return phase.name == "repair"; }));
+}
+
+// On the links of this machine, whatever they are.
+TEST(DeviceHostSort, GpusAreChosenByTheirLinks) {
+  const papers::GpuLinks links = papers::links_of_gpus();
+  const int gpus = static_cast<int>(links.peer_rank.size());
+  ASSERT_EQ(links.host_link.size(), links.peer_rank.size());
+  ASSERT_EQ(links.numa_node.size(), links.peer_rank.size());
+  for (int first = 0; first < gpus; ++first) {
+    for (int count = 1; count <= gpus; ++count) {
+      const std::vector<int> set = papers::choose_gpus(links, first, count);
+      EXPECT_EQ(set.size(), static_cast<std::size_t>(count));
+      EXPECT_THAT(set, testing::Contains(first));
+      EXPECT_TRUE(std::adjacent_find(set.begin(), set.end(), std::greater_equal<int>{}) ==
+                  set.end());
+    }
+    EXPECT_EQ(papers::best_linked({first}), std::vector<int>{first});
+    EXPECT_EQ(papers::best_linked({first, first}), (std::vector<int>{first, first}));
   }
 }
 

@@ -14,8 +14,10 @@
 #include "core/cuda/pinned_memory.hpp"
 #include "multisort/cuda/device_group.hpp"
 #include "multisort/cuda/exchange/item_exchange.hpp"
+#include "papers/rmg/gpu_links.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/devices.hpp"
+#include "sortie/run_report.hpp"
 
 namespace sortie::bench {
 namespace {
@@ -150,11 +152,35 @@ std::vector<std::pair<std::string, std::vector<Copy>>> cases_of(int devices) {
   return cases;
 }
 
+/// Sets the figures that tell how the GPUs are linked.
+void report_links(RunReport& report) {
+  const papers::GpuLinks links = papers::links_of_gpus();
+  const std::size_t gpus = links.peer_rank.size();
+  std::string text;
+  std::string sets;
+  for (std::size_t gpu = 0; gpu < gpus; ++gpu) {
+    std::string ranks;
+    for (std::size_t other = 0; other < gpus; ++other) {
+      const int rank = links.peer_rank[gpu][other];
+      ranks += other == gpu                     ? " -"
+               : rank == papers::no_peer_access ? " none"
+                                                : fmt::format(" {}", rank);
+    }
+    text += fmt::format("{}GPU {}: root port {}, NUMA node {}, ranks{}", gpu == 0 ? "" : "; ", gpu,
+                        links.host_link[gpu], links.numa_node[gpu], ranks);
+    sets += fmt::format("{}{}", gpu == 0 ? "" : "; ",
+                        fmt::join(papers::choose_gpus(links, 0, static_cast<int>(gpu + 1)), " "));
+  }
+  report.set("links", text);
+  report.set("gpus_by_links", sets);
+}
+
 }  // namespace
 
 std::vector<Row> links_on_cuda(const Context& context, const LinksOptions& options,
                                const RowSink& sink) {
   const DeviceScope scope(context);
+  if (context.report != nullptr) report_links(*context.report);
   Links links(context, options);
   std::vector<Row> all;
   for (const auto& [name, copies] : cases_of(links.devices())) {

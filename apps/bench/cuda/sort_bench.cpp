@@ -213,7 +213,8 @@ std::vector<SortAlgorithm> chosen_algorithms(const SortBenchOptions& options) {
   if (!options.algorithms.empty()) return options.algorithms;
   std::vector<SortAlgorithm> chosen;
   for (const SortAlgorithm algorithm : sort_algorithms(Backend::cuda)) {
-    if (algorithm == papers::het && !options.host_to_host) continue;
+    const bool of_host_memory = algorithm == papers::het || algorithm == papers::rmg_repair;
+    if (of_host_memory && !options.host_to_host) continue;
     chosen.push_back(algorithm);
   }
   return chosen;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <new>
@@ -151,7 +152,7 @@ Method peer_method(Workload& work, const baselines::SortPeer& peer) {
 }
 
 std::vector<SortAlgorithm> algorithms_of(const SortBenchOptions& options) {
-  if (!options.algorithms.empty()) return options.algorithms;
+  if (!options.algorithms.empty() || !options.peers.empty()) return options.algorithms;
   const auto all = sort_algorithms(Backend::host);
   return {all.begin(), all.end()};
 }
@@ -163,12 +164,21 @@ std::vector<Row> one_case(const Context& context, const SortCase& sort_case,
   methods.push_back(copy_method(work));
   for (const SortAlgorithm algorithm : algorithms_of(options))
     methods.push_back(sortie_method(work, algorithm));
-  for (const baselines::SortPeer& peer : baselines::sort_peers(options.value_bytes))
-    methods.push_back(peer_method(work, peer));
+  for (const baselines::SortPeer& peer : baselines::sort_peers(options.value_bytes)) {
+    const auto& chosen = options.peers;
+    if (chosen.empty() || std::find(chosen.begin(), chosen.end(), peer.name) != chosen.end())
+      methods.push_back(peer_method(work, peer));
+  }
   return measure(std::move(methods), options.repetitions);
 }
 
 }  // namespace
+
+bool is_sort_peer(const std::string& name) {
+  const auto peers = baselines::sort_peers(0);
+  return std::any_of(peers.begin(), peers.end(),
+                     [&](const auto& peer) { return peer.name == name; });
+}
 
 std::vector<Row> sort_on_host(const Context& context, const SortBenchOptions& options,
                               const RowSink& sink) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "apps/bench/bench.hpp"
@@ -23,8 +24,8 @@ constexpr std::uint64_t default_sort_items_on_host = std::uint64_t{1} << 26;
 /// method is stable, and an order-independent checksum of the pairs is unchanged.
 ///
 /// \param context  threads of Sortie and of the parallel peers
-/// \param options  items, key, value_bytes, algorithms, repetitions, seed, cases; the others apply
-///                 to GPUs and must have their default values
+/// \param options  items, key, value_bytes, algorithms, peers, repetitions, seed, cases; the others
+///                 apply to GPUs and must have their default values
 /// \throws Error (usage)        unknown case, keys of 8 or 16 bits, an option for GPUs, more items
 ///                              than the values can represent
 /// \throws Error (unavailable)  an algorithm that the host does not have
@@ -33,5 +34,8 @@ constexpr std::uint64_t default_sort_items_on_host = std::uint64_t{1} << 26;
 /// struct), and the workspace of a method.
 std::vector<Row> sort_on_host(const Context& context, const SortBenchOptions& options,
                               const RowSink& sink);
+
+/// Whether one of sort_peers() in this build has this name.
+[[nodiscard]] bool is_sort_peer(const std::string& name);
 
 }  // namespace sortie::bench

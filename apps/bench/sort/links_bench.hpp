@@ -22,6 +22,9 @@ struct LinksOptions {
 /// one; and "staged", through two page-locked host blocks for each source (ItemExchange). Host memory
 /// is page-locked. Wall times from idle devices to idle devices; the last word of each copy is
 /// checked.
+///
+/// Report: figures "links": of each GPU its root port, NUMA node and the ranks of its links to the
+/// others; "gpus_by_links": the GPUs on which rmg would sort, for 1 device, 2, ... (papers/rmg/gpu_set.hpp).
 /// \throws Error (unavailable) no CUDA
 std::vector<Row> links(const Context& context, const LinksOptions& options, const RowSink& sink);
 

@@ -44,6 +44,8 @@ struct SortBenchOptions {
   int value_bytes = 0;                    ///< 0 (keys only), 4 or 8
   std::vector<int> devices;               ///< numbers of logical devices; empty: one per GPU
   std::vector<SortAlgorithm> algorithms;  ///< empty: all in this build
+  std::vector<std::string>
+      peers;  ///< on the host: only these, and no algorithms but the named ones
   Transport transport = Transport::automatic;
   /// The array starts and ends in page-locked host memory; otherwise it is in device memory.
   bool host_to_host = false;

@@ -65,8 +65,13 @@ void run(Job& job, const SortBenchCommand& command) {
   options.key = parse_key_type(command.type);
   options.value_bytes = sort_value_types.at(command.values);
   options.devices = command.devices;
-  for (const std::string& name : command.algorithms)
-    options.algorithms.push_back(parse_sort_algorithm(name));
+  for (const std::string& name : command.algorithms) {
+    if (!on_cuda && bench::is_sort_peer(name)) {
+      options.peers.push_back(name);
+    } else {
+      options.algorithms.push_back(parse_sort_algorithm(name));
+    }
+  }
   options.transport = parse_transport(command.transport);
   options.host_to_host = command.host_to_host;
   options.with_cub = !command.without_cub;
@@ -102,7 +107,8 @@ Command add_bench_sort_command(CLI::App& bench_parser) {
           "default: one per GPU)")
       ->check(CLI::Range(1, 128));
   parser->add_option("--algorithm", options->algorithms,
-                     "Only this algorithm (may be repeated; default: all)");
+                     "Only this algorithm, on the host also one that Sortie is compared with, "
+                     "such as paradis (may be repeated; default: all)");
   parser->add_option("--case", options->cases,
                      "Only this case (may be repeated): uniform, normal[:DEVIATION], "
                      "zipf[:EXPONENT], sorted, reverse, nearly[:PLACES], entropy[:BITS], "

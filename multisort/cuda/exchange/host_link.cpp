@@ -67,8 +67,12 @@ void HostLink::copy(std::byte* device, std::byte* host, std::uint64_t bytes, boo
 
 void copy_by_threads(const DeviceGroup& group, const std::vector<HostCopy>& copies, bool to_device,
                      int threads) {
+  // Page-locked memory needs no threads to fill blocks.
+  const bool direct = std::all_of(copies.begin(), copies.end(), [](const HostCopy& copy) {
+    return copy.bytes == 0 || is_page_locked(copy.on_host);
+  });
   const std::size_t each =
-      std::max<std::size_t>(1, static_cast<std::size_t>(threads) / group.size());
+      direct ? 1 : std::max<std::size_t>(1, static_cast<std::size_t>(threads) / group.size());
   run_on_threads(group.size() * each, [&](std::size_t worker) {
     const std::size_t device = worker / each;
     const CurrentDevice current = group.current(device);

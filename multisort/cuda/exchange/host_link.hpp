@@ -48,7 +48,7 @@ struct HostCopy {
 };
 
 /// Copies all ranges, and waits. The threads of a device run on its NUMA node, where their blocks are,
-/// too. \param threads  shared by the devices; each gets at least one
+/// too. \param threads  shared by the devices; page-locked memory is copied by one for each device
 void copy_by_threads(const DeviceGroup& group, const std::vector<HostCopy>& copies, bool to_device,
                      int threads);
 

@@ -6,8 +6,17 @@
 #include "core/cuda/check.hpp"
 #include "core/numa_node.hpp"
 #include "multisort/cuda/exchange/host_link.hpp"
+#include "primitives/host/parallel.hpp"
 
 namespace sortie::multisort {
+
+namespace {
+
+/// From so many copies of a source each source has a thread: their launches then take longer than
+/// the start of a thread.
+constexpr std::size_t copies_worth_a_thread = 32;
+
+}  // namespace
 
 ItemExchange::~ItemExchange() {
   for (const Staging& staging : staging_)
@@ -32,8 +41,8 @@ void ItemExchange::exchange(const std::vector<std::vector<plan::Transfer>>& by_s
     group_.wait(group_.stream_out(d), d, group_.stream(d));
     group_.wait(group_.stream_in(d), d, group_.stream(d));
   }
-  for (const std::vector<plan::Transfer>& transfers : by_source) {
-    for (const plan::Transfer& transfer : transfers) {
+  const auto send = [&](std::size_t from_device) {
+    for (const plan::Transfer& transfer : by_source[from_device]) {
       const std::byte* const source =
           from[transfer.source].*array + transfer.source_begin * item_bytes;
       std::byte* const destination =
@@ -46,6 +55,14 @@ void ItemExchange::exchange(const std::vector<std::vector<plan::Transfer>>& by_s
         copy_through_host(transfer, item_bytes, source, destination);
       }
     }
+  };
+  const bool many = std::any_of(by_source.begin(), by_source.end(), [](const auto& transfers) {
+    return transfers.size() >= copies_worth_a_thread;
+  });
+  if (many && group_.all_reach()) {
+    run_on_threads(by_source.size(), send);
+  } else {
+    for (std::size_t d = 0; d < by_source.size(); ++d) send(d);
   }
   for (std::size_t d = 0; d < group_.size(); ++d) {
     for (std::size_t source = 0; source < group_.size(); ++source) {

@@ -16,7 +16,7 @@ namespace sortie::multisort {
 /// Copies ranges of items between the devices of a group: by peer access if the source reaches the
 /// destination, else through two page-locked host blocks, of which one is filled while the other is
 /// emptied. Each device sends on its outgoing stream and receives staged items on its incoming one.
-/// The host does not wait.
+/// Many peer copies are launched by a thread for each source. The host does not wait for copies.
 class ItemExchange {
  public:
   explicit ItemExchange(const DeviceGroup& group) : group_(group) {}

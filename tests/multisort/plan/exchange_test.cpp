@@ -118,6 +118,24 @@ TEST_P(ExchangeTest, OfBucketsSortsOnceEachDestinationIsSorted) {
   });
 }
 
+TEST(SplitTask, PartsCoverTheTask) {
+  for (const std::uint64_t size : {0U, 1U, 7U, 8U, 9U, 1000U}) {
+    for (const std::uint64_t most : {1U, 3U, 8U, 125U, 2000U}) {
+      const auto parts = plan::split_task({5, size, 12}, most);
+      std::uint64_t end = 5;
+      for (const plan::SortTask& part : parts) {
+        EXPECT_EQ(part.begin, end);
+        EXPECT_LE(part.size, most);
+        EXPECT_EQ(part.remaining_bits, 12);
+        end += part.size;
+      }
+      EXPECT_EQ(end, 5 + size);
+      EXPECT_EQ(parts.size(), std::max<std::uint64_t>(1, (size + most - 1) / most));
+    }
+  }
+  EXPECT_EQ(plan::split_task({0, 100, 0}, 10).size(), 1U) << "equal keys";
+}
+
 // Upper halves are keys, lower halves tell where a key came from.
 TEST_P(ExchangeTest, OfBucketsKeepsTheOrderOfEqualKeys) {
   for_each_case([](Chunks chunks, std::vector<std::uint64_t> keys) {
