@@ -147,8 +147,8 @@ bool is_faster_by_induction(const TextView& text) {
   });
   std::ranges::sort(found);
   // Not std::ranges::unique(), whose result Clang 14 does not compile with libstdc++ 12.
-  found.erase(std::unique(found.begin(), found.end()), found.end());
-  return found.size() > samples / 4;
+  const auto equal_ones = std::unique(found.begin(), found.end());
+  return found.end() - equal_ones > static_cast<std::ptrdiff_t>(samples / 4);
 }
 
 std::uint64_t bytes_needed(const TextView& text) {
