@@ -212,7 +212,7 @@ void sort_names(const HostContext& context, std::span<const std::uint32_t> names
   }
   if (distinct > least_distinct * static_cast<double>(names.size()) ||
       host_threads() >= doubling_threads) {
-    sort_by_doubling(context, names, order, scratch);
+    sort_by_doubling(context, names, distinct, order, scratch);
     return;
   }
   const SymbolString<std::uint32_t> string{names, distinct};
