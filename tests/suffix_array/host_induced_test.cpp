@@ -280,7 +280,7 @@ TEST_F(HostInduced, DoublingSortsSuffixesOfNames) {
       auto names = random_symbols<std::uint32_t>(size, alphabet, 3, alphabet + size);
       names.resize(size);
       std::vector<std::uint32_t> order(size);
-      host::sort_by_doubling(context(), names, order, scratch_);
+      host::sort_by_doubling(context(), names, alphabet, order, scratch_);
       EXPECT_EQ(order, plain_order(names)) << alphabet << ", " << size;
     }
   }
@@ -297,7 +297,7 @@ TEST_F(HostInduced, DoublingSortsRepeatedNames) {
       names.push_back(static_cast<std::uint32_t>(names.size() % alphabet));
     }
     std::vector<std::uint32_t> order(names.size());
-    host::sort_by_doubling(context(), names, order, scratch_);
+    host::sort_by_doubling(context(), names, alphabet, order, scratch_);
     std::vector<std::uint32_t> ranks(names.size() + 1);  // 0 is that of the end
     for (std::uint32_t i = 0; i < order.size(); ++i) ranks[order[i]] = i + 1;
     EXPECT_EQ(std::ranges::count(ranks, 0U), 1);

@@ -147,8 +147,8 @@ bool is_faster_by_induction(const TextView& text) {
   });
   std::ranges::sort(found);
   // Not std::ranges::unique(), whose result Clang 14 does not compile with libstdc++ 12.
-  found.erase(std::unique(found.begin(), found.end()), found.end());
-  return found.size() > samples / 4;
+  const auto equal_ones = std::unique(found.begin(), found.end());
+  return found.end() - equal_ones > static_cast<std::ptrdiff_t>(samples / 4);
 }
 
 std::uint64_t bytes_needed(const TextView& text) {
@@ -212,7 +212,7 @@ void sort_names(const HostContext& context, std::span<const std::uint32_t> names
   }
   if (distinct > least_distinct * static_cast<double>(names.size()) ||
       host_threads() >= doubling_threads) {
-    sort_by_doubling(context, names, order, scratch);
+    sort_by_doubling(context, names, distinct, order, scratch);
     return;
   }
   const SymbolString<std::uint32_t> string{names, distinct};
