@@ -28,7 +28,7 @@ SORTIE_EXTERN_RADIX(std::uint16_t, 0);
 SORTIE_EXTERN_RADIX(std::uint16_t, 4);
 SORTIE_EXTERN_RADIX(std::uint16_t, 8);
 #undef SORTIE_EXTERN_RADIX
-#define SORTIE_EXTERN_SHORT_DIGITS(Word, value_bytes)             \
+#define SORTIE_EXTERN_SHORT_DIGITS(Word, value_bytes)                 \
   extern template cudaError_t launch_short_digits<Word, value_bytes>( \
       const LaunchPlan&, const Arguments<Word>&, radix::ShortPasses<Word>*, radix::Status*)
 #define SORTIE_EXTERN_SHORT_DIGITS_OF(Word) \
@@ -54,10 +54,10 @@ constexpr std::size_t most_packed_bytes = 8;
 /// Up to so many items, a block sorts the array.
 constexpr std::uint64_t most_items_of_block = longest_of_group_class(group_classes - 1);
 
-constexpr auto most_shared_bytes_of_short_digits = static_cast<int>(std::max(
-    {sizeof(radix::PassShared<std::uint8_t, 8, radix::short_shape<std::uint8_t, 8>>),
-     sizeof(radix::PassShared<std::uint32_t, 8, radix::short_shape<std::uint32_t, 8>>),
-     sizeof(radix::PassShared<std::uint64_t, 8, radix::short_shape<std::uint64_t, 8>>)}));
+constexpr auto most_shared_bytes_of_short_digits = static_cast<int>(
+    std::max({sizeof(radix::PassShared<std::uint8_t, 8, radix::short_shape<std::uint8_t, 8>>),
+              sizeof(radix::PassShared<std::uint32_t, 8, radix::short_shape<std::uint32_t, 8>>),
+              sizeof(radix::PassShared<std::uint64_t, 8, radix::short_shape<std::uint64_t, 8>>)}));
 
 /// One sort in two phases: with null storage nothing is launched, and only its size is found.
 /// Before each launch what has been taken is compared with the size.

@@ -102,14 +102,25 @@ __host__ __device__ int passes_of(const BitRangeCodec<Word>& codec) {
   return (static_cast<int>(sizeof(Word)) * 8 - codec.ignored_bits + digit_bits - 1) / digit_bits;
 }
 
+/// Digit of a word by which a sort by octaves divides an array: the place of its highest bit and the
+/// two bits below that, so that each digit is a quarter of the words between two powers of two. Words
+/// below 4 are their own digits. Ascends with the word.
+__device__ __forceinline__ std::uint32_t octave_digit(std::uint64_t word) {
+  const int highest = 63 - __clzll(static_cast<long long>(word | 4));
+  const auto below = static_cast<std::uint32_t>(word >> (highest - 2));
+  return below + 4 * static_cast<std::uint32_t>(highest - 2);
+}
+
 /// Counts the digits [first_pass, used_passes) of the keys in tiles of Threads * count_items, a grid
 /// apart; thread t holds keys r Threads + t of a tile. Called by a block; ends with a barrier.
+/// \param by_octaves  counts octave_digit() instead
 /// \param counts  in shared memory, two copies of counters of each digit of each pass, for even and
 ///                odd lanes
 template <unsigned int Threads, class Word>
 __device__ __forceinline__ void count_digits_of_tiles(const Arguments<Word>& arguments,
                                                       unsigned int* counts, int first_pass,
-                                                      int used_passes, std::uint64_t length) {
+                                                      int used_passes, bool by_octaves,
+                                                      std::uint64_t length) {
   constexpr unsigned int counters = all_passes<Word> * digits;
   const unsigned int thread = threadIdx.x;
   for (unsigned int i = thread; i < 2 * counters; i += Threads) counts[i] = 0;
@@ -119,6 +130,12 @@ __device__ __forceinline__ void count_digits_of_tiles(const Arguments<Word>& arg
   constexpr int bits = static_cast<int>(sizeof(Word)) * 8;
   const bool counts_all = codec.plain && first_pass == 0;
   const auto count = [&](Word key) {
+    if constexpr (sizeof(Word) == 8) {
+      if (by_octaves) {
+        atomicAdd(&own[octave_digit(word_of(codec, key))], 1);
+        return;
+      }
+    }
     if (counts_all) {
 #pragma unroll
       for (int p = 0; p < all_passes<Word>; ++p)
@@ -165,9 +182,11 @@ __global__ void __launch_bounds__(count_threads)
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * count_threads + thread; i < words;
        i += std::uint64_t{gridDim.x} * count_threads)
     statuses[i] = 0;
-  const int used_passes = passes_of(arguments.codec);
+  const bool by_octaves = method == ArrayMethod::octaves;
+  const int used_passes = by_octaves ? 1 : passes_of(arguments.codec);
   const int first_pass = method == ArrayMethod::buckets ? used_passes - bucket_passes : 0;
-  count_digits_of_tiles<count_threads>(arguments, counts, first_pass, used_passes, length);
+  count_digits_of_tiles<count_threads>(arguments, counts, first_pass, used_passes, by_octaves,
+                                       length);
   for (unsigned int i = thread; i < counters; i += count_threads) {
     const unsigned int sum = counts[i] + counts[counters + i];
     if (sum != 0)
@@ -310,21 +329,32 @@ __device__ __forceinline__ void forget([[maybe_unused]] Word& word) {
 #endif
 }
 
+/// How the items of a pass are moved: by the bits of their words from `shift` on.
+struct BitDigits {
+  template <class Word>
+  __device__ __forceinline__ static std::uint32_t digit(Word word, int shift) {
+    return static_cast<std::uint32_t>(word >> shift) & (digits - 1);
+  }
+};
 /// Keys that are their own words.
 template <class Word>
-struct PlainKeys {
+struct PlainKeys : BitDigits {
   __device__ __forceinline__ static Word encode(Word key) { return key; }
   __device__ __forceinline__ static Word decode(Word word) { return word; }
 };
 template <class Word>
-struct EncodedKeys {
+struct EncodedKeys : BitDigits {
   const BitRangeCodec<Word>& codec;
+
+  __device__ explicit EncodedKeys(const BitRangeCodec<Word>& codec) : codec(codec) {}
   __device__ __forceinline__ Word encode(Word key) const { return codec.encode(key); }
   __device__ __forceinline__ Word decode(Word word) const { return codec.decode(word); }
 };
 template <class Word>
-struct RankedKeys {
+struct RankedKeys : BitDigits {
   const few::Ranks<Word>& ranks;
+
+  __device__ explicit RankedKeys(const few::Ranks<Word>& ranks) : ranks(ranks) {}
   __device__ __forceinline__ Word encode(Word key) const { return ranks.encode(key); }
   __device__ __forceinline__ Word decode(Word word) const { return ranks.decode(word); }
 };
@@ -369,8 +399,7 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
   const Portion& portion = pass.portion;
   const int shift = pass.shift;
   const bool to_output = pass.to_output;
-  const Word* const keys_from =
-      in_global_memory(arguments.keys_of(pass.from)) + portion.begin;
+  const Word* const keys_from = in_global_memory(arguments.keys_of(pass.from)) + portion.begin;
   const Value* const values_from =
       in_global_memory(static_cast<const Value*>(arguments.values_of(pass.from))) + portion.begin;
   Word* const keys_to = in_global_memory(to_output ? arguments.keys_out : arguments.keys_scratch);
@@ -381,9 +410,7 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
   // Thread d handles digit d.
   const bool has_digit = thread < static_cast<int>(digits);
   std::uint32_t* const counts = shared.counts()[thread / 32];
-  const auto digit_of = [&](Word word) {
-    return static_cast<std::uint32_t>(word >> shift) & (digits - 1);
-  };
+  const auto digit_of = [&](Word word) { return coding.digit(word, shift); };
   // Read before the block takes a tile, and thus before the last tile replaces them.
   if (has_digit) shared.starts_of_digits[thread] = starts_of_digits.load(thread);
   const auto tiles = static_cast<std::uint32_t>((portion.length - 1) / Shared::tile + 1);
@@ -573,8 +600,7 @@ __device__ PortionPass pass_of(const Arguments<Word>& arguments, Passes* passes,
                                const Portion& portion) {
   const bool to_output = (passes->count - portion.pass) % 2 == 1;
   return {portion,
-          arguments.codec.ignored_bits +
-              digit_bits * static_cast<int>(passes->order[portion.pass]),
+          arguments.codec.ignored_bits + digit_bits * static_cast<int>(passes->order[portion.pass]),
           portion.pass == 0 ? Buffer::input
           : to_output       ? Buffer::scratch
                             : Buffer::output,
@@ -602,7 +628,7 @@ __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
   if constexpr (IsPlain) {
     move_portion<Shared, false>(arguments, statuses, pass, PlainKeys<Word>{}, starts);
   } else {
-    move_portion<Shared, false>(arguments, statuses, pass, EncodedKeys<Word>{arguments.codec},
+    move_portion<Shared, false>(arguments, statuses, pass, EncodedKeys<Word>(arguments.codec),
                                 starts);
   }
 }
@@ -626,7 +652,7 @@ __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
   auto& shared = *reinterpret_cast<RankPassShared<Word, ValueBytes>*>(dynamic_shared_memory());
   shared.ranks.load(*few_keys, arguments.codec);
   move_portion<PassShared<Word, ValueBytes>, false>(
-      arguments, statuses, pass_of(arguments, passes, portion), RankedKeys<Word>{shared.ranks},
+      arguments, statuses, pass_of(arguments, passes, portion), RankedKeys<Word>(shared.ranks),
       StartsOfPass{passes->starts[passes->order[portion.pass]]});
 }
 
