@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/cuda/device_pool.hpp"
 #include "primitives/cuda/device_radix_sort.hpp"
 #include "segsort/cuda/array_decision.cuh"
+#include "segsort/cuda/array_presets.hpp"
 #include "segsort/cuda/array_values.cuh"
 #include "segsort/cuda/counting_sort.cuh"
 #include "segsort/cuda/launch_radix.cuh"
@@ -50,6 +52,7 @@ constexpr std::uint64_t least_counted = 1 << 19;
 /// of longer arrays miss the cache, and up to so many groups.
 constexpr std::uint64_t least_grouped = 1 << 25;
 constexpr std::size_t most_groups_of_values = 4;
+std::optional<std::uint64_t> preset_least_grouped_items;
 constexpr std::size_t most_packed_bytes = 8;
 /// Up to so many items, a block sorts the array.
 constexpr std::uint64_t most_items_of_block = longest_of_group_class(group_classes - 1);
@@ -185,8 +188,8 @@ class ArraySort {
   /// Whether a sort for each group takes less time than one for positions and a gather of each
   /// array. The keys must stay as they are.
   [[nodiscard]] bool takes_groups(const std::vector<ValueGroup>& groups) const {
-    return n() >= least_grouped && groups.size() <= most_groups_of_values &&
-           request_.keys_in != request_.keys_out &&
+    return n() >= preset_least_grouped_items.value_or(least_grouped) &&
+           groups.size() <= most_groups_of_values && request_.keys_in != request_.keys_out &&
            std::all_of(groups.begin(), groups.end(),
                        [](const ValueGroup& group) { return group.bytes <= most_packed_bytes; });
   }
@@ -391,6 +394,10 @@ bool is_valid(const ArrayRequest& request) {
 }
 
 }  // namespace
+
+void preset_least_grouped(std::optional<std::uint64_t> items) {
+  preset_least_grouped_items = items;
+}
 
 cudaError_t sort_array_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
                                  const ArrayRequest& request, cudaStream_t stream) {
