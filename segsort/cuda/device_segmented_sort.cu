@@ -191,7 +191,7 @@ struct TemporaryStorage {
       for (SharedPart*& list : lists.shared_parts) list = carver.take<SharedPart>(shared_parts);
       const std::uint64_t tiles = items / Tiles::smallest_partition_tile + 1;
       if (Tiles::has_small_sort && request.is_array && !request.input_is_scratch &&
-          !is_in_place(request) && items <= most_items_of_array_rows) {
+          !is_in_place(request)) {
         const ArrayRows rows(items, tiles);
         lists.part_capacity = rows.parts;
         lists.chunk_capacity = rows.chunks;
