@@ -43,6 +43,10 @@ struct OctaveKeys {
   __device__ __forceinline__ Word decode(Word word) const {
     return codec.plain ? word : codec.decode(word);
   }
+  template <class Function>
+  __device__ __forceinline__ void choose(const Function& function) const {
+    function(*this);
+  }
 };
 
 /// A portion of the pass: moves the items to the output.

@@ -341,6 +341,19 @@ template <class Word>
 struct PlainKeys : BitDigits {
   __device__ __forceinline__ static Word encode(Word key) { return key; }
   __device__ __forceinline__ static Word decode(Word word) { return word; }
+  /// Calls function(coding) with the coding to use for all keys of a tile.
+  template <class Function>
+  __device__ __forceinline__ void choose(const Function& function) const {
+    function(*this);
+  }
+};
+/// Keys that are encoded without a rotation.
+template <class Word>
+struct UnrotatedKeys {
+  const KeyCodec<Word>& codec;
+
+  __device__ __forceinline__ Word encode(Word key) const { return codec.encoded(key); }
+  __device__ __forceinline__ Word decode(Word word) const { return codec.decoded(word); }
 };
 template <class Word>
 struct EncodedKeys : BitDigits {
@@ -349,12 +362,24 @@ struct EncodedKeys : BitDigits {
   __device__ explicit EncodedKeys(const BitRangeCodec<Word>& codec) : codec(codec) {}
   __device__ __forceinline__ Word encode(Word key) const { return codec.encode(key); }
   __device__ __forceinline__ Word decode(Word word) const { return codec.decode(word); }
+  template <class Function>
+  __device__ __forceinline__ void choose(const Function& function) const {
+    if (codec.rotation == 0) {
+      function(UnrotatedKeys<Word>{codec.codec});
+    } else {
+      function(*this);
+    }
+  }
 };
 template <class Word>
 struct RankedKeys : BitDigits {
   const few::Ranks<Word>& ranks;
 
   __device__ explicit RankedKeys(const few::Ranks<Word>& ranks) : ranks(ranks) {}
+  template <class Function>
+  __device__ __forceinline__ void choose(const Function& function) const {
+    function(*this);
+  }
   __device__ __forceinline__ Word encode(Word key) const { return ranks.encode(key); }
   __device__ __forceinline__ Word decode(Word word) const { return ranks.decode(word); }
 };
@@ -435,8 +460,10 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
 #pragma unroll
     for (unsigned int i = thread % 32; i < digits / 4; i += 32)
       reinterpret_cast<uint4*>(counts)[i] = uint4{0, 0, 0, 0};
+    coding.choose([&](const auto& chosen) {
 #pragma unroll
-    for (int r = 0; r < items; ++r) words[r] = coding.encode(words[r]);
+      for (int r = 0; r < items; ++r) words[r] = chosen.encode(words[r]);
+    });
     const auto is_item = [&](int r) { return !InAnyOrder || first + 32 * r < length; };
     if constexpr (!InAnyOrder) {
       if (!is_full) {
@@ -554,21 +581,23 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
     if (has_digit) shared.places[thread] = shared.starts_of_digits[thread] + look_back() - start;
     __syncthreads();
     ShortNumbers<items, 8> found;
-    const auto write_keys = [&](const auto& is_item) {
+    const auto write_keys = [&](const auto& chosen, const auto& is_item) {
 #pragma unroll
       for (int r = 0; r < items; ++r) {
         const int place = r * Shared::threads + thread;
         const Word word = shared.words()[place];
         const std::uint32_t digit = digit_of(word);
         if constexpr (ValueBytes != 0) found.set(r, digit);
-        if (is_item(place)) keys_to[shared.places[digit] + place] = coding.decode(word);
+        if (is_item(place)) keys_to[shared.places[digit] + place] = chosen.decode(word);
       }
     };
-    if (is_full) {
-      write_keys([](int) { return true; });
-    } else {
-      write_keys([&](int place) { return place < length; });
-    }
+    coding.choose([&](const auto& chosen) {
+      if (is_full) {
+        write_keys(chosen, [](int) { return true; });
+      } else {
+        write_keys(chosen, [&](int place) { return place < length; });
+      }
+    });
     if constexpr (ValueBytes != 0) {
       Value values[items];
       if (is_full) {
