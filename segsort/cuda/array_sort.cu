@@ -291,7 +291,7 @@ class ArraySort {
     device.order = items.order;
     device.begin_bit = items.begin_bit;
     device.end_bit = items.end_bit;
-    return with_storage([&](void* storage, std::size_t& bytes) {
+    return with_storage(true, [&](void* storage, std::size_t& bytes) {
       return sort_on_device(storage, bytes, device, stream_);
     });
   }
@@ -315,7 +315,9 @@ class ArraySort {
                                     : sort_by_digits<Word, 8>(items);
     }
     const RadixArrays arrays{items.keys_in, items.keys_out, items.values_in, items.values_out};
-    return with_storage([&](void* storage, std::size_t& bytes) {
+    // CUB does not check the size of what it does not use.
+    const bool is_checked = n() > most_items_of_block && items.begin_bit != items.end_bit;
+    return with_storage(is_checked, [&](void* storage, std::size_t& bytes) {
       return device_radix_sort(storage, bytes, arrays, n(), items.key_bytes,
                                static_cast<int>(items.value_bytes), items.begin_bit, items.end_bit,
                                stream_);
@@ -362,11 +364,11 @@ class ArraySort {
     });
   }
 
-  /// Calls a two-phase sort with storage of its own. If it has all of the storage, its size need not
-  /// be queried again.
+  /// Calls a two-phase sort with storage of its own. If it has all of the storage, and checks its size,
+  /// the size need not be queried again.
   template <class Sort>
-  cudaError_t with_storage(const Sort& sort) {
-    if (!measures_ && carver_.used() == 0) return sort(storage_, available_);
+  cudaError_t with_storage(bool is_checked, const Sort& sort) {
+    if (is_checked && !measures_ && carver_.used() == 0) return sort(storage_, available_);
     std::size_t bytes = 0;
     const cudaError_t status = sort(nullptr, bytes);
     if (status != cudaSuccess) return status;

@@ -28,7 +28,8 @@ struct Quarter {
 /// Whether an array may be sorted by octaves: keys of 4 bytes take no longer by their digits.
 template <class Word>
 __host__ __device__ bool can_use_octaves(DigitUse use, const BitRangeCodec<Word>& codec) {
-  return sizeof(Word) == 8 && use == DigitUse::uneven && codec.ignored_bits == 0;
+  return sizeof(Word) == 8 && (use == DigitUse::uneven || use == DigitUse::buckets) &&
+         codec.ignored_bits == 0;
 }
 
 template <class Word>
@@ -57,7 +58,7 @@ __global__ void __launch_bounds__(radix::radix_shape<Word, ValueBytes>.threads,
                        radix::Passes* passes, radix::Status* statuses, radix::Portion portion) {
   wait_for_preceding_kernels();
   if (!decision->is_due(ArrayMethod::octaves)) return;
-  radix::move_portion<radix::PassShared<Word, ValueBytes>, false>(
+  radix::move_portion<radix::PassShared<Word, ValueBytes>>(
       arguments, statuses, radix::pass_of(arguments, passes, portion),
       OctaveKeys<Word>{arguments.codec}, radix::StartsOfPass{passes->starts[0]});
 }

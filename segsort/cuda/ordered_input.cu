@@ -130,6 +130,7 @@ __device__ ArrayMethod method_of(DigitUse use, const BitRangeCodec<Word>& codec,
   if (use == DigitUse::always) return ArrayMethod::digits;
   if (use == DigitUse::buckets && has_even_buckets(key, table, range, cells))
     return ArrayMethod::buckets;
+  if (use == DigitUse::buckets && sizeof(Word) == 4) return ArrayMethod::digits;
   int differing = 0;
   for (int shift = codec.ignored_bits; shift < static_cast<int>(sizeof(Word)) * 8;
        shift += radix::digit_bits)

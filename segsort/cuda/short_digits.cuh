@@ -106,10 +106,9 @@ __global__ void __launch_bounds__(short_shape<Word, ValueBytes>.threads,
                            to_output,
                            &passes->next_tile[p]};
     if constexpr (IsPlain) {
-      move_portion<Shared, false>(arguments, statuses, pass, PlainKeys<Word>{}, start);
+      move_portion<Shared>(arguments, statuses, pass, PlainKeys<Word>{}, start);
     } else {
-      move_portion<Shared, false>(arguments, statuses, pass, EncodedKeys<Word>(arguments.codec),
-                                  start);
+      move_portion<Shared>(arguments, statuses, pass, EncodedKeys<Word>(arguments.codec), start);
     }
     if (++number < count) grid.sync();
   }
