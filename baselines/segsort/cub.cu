@@ -6,6 +6,7 @@
 #include <cub/device/device_scan.cuh>
 #include <type_traits>
 
+#include "baselines/segsort/cub_types.hpp"
 #include "core/cuda/device_pool.hpp"
 #include "primitives/payload.hpp"
 
@@ -33,20 +34,6 @@ SORTIE_EXTERN_CUB(std::uint64_t, std::uint64_t);
 namespace {
 
 using segsort::DeviceRequest;
-
-/// Calls `function` with typed zero values of the request's key and value types.
-template <class Function>
-cudaError_t dispatch(const DeviceRequest& request, Function function) {
-  return with_value_bytes(request.value_bytes, [&]<class Value>(Value value) {
-    if constexpr (sizeof(Value) <= 4) {
-      if (request.key_type == KeyType::u8) return function(std::uint8_t{}, value);
-      if (request.key_type == KeyType::u16) return function(std::uint16_t{}, value);
-    }
-    if (request.key_type == KeyType::u32) return function(std::uint32_t{}, value);
-    if (request.key_type == KeyType::u64) return function(std::uint64_t{}, value);
-    return cudaErrorNotSupported;
-  });
-}
 
 template <class T>
 const T* in(const void* data) {
@@ -249,7 +236,7 @@ bool has_cub_peers(const DeviceRequest& request) {
 cudaError_t cub_segmented_sort(void* temporary, std::size_t& bytes, const DeviceRequest& request,
                                cudaStream_t stream) {
   if (!has_cub_peers(request)) return cudaErrorNotSupported;
-  return dispatch(request, [&]<class Key, class Value>(Key, Value) {
+  return with_cub_types(request, [&]<class Key, class Value>(Key, Value) {
     return cub_segmented(temporary, bytes, arrays_of<Key, Value>(request), request.num_segments,
                          in<std::uint32_t>(request.begin_offsets),
                          in<std::uint32_t>(request.end_offsets), stream);
@@ -259,7 +246,7 @@ cudaError_t cub_segmented_sort(void* temporary, std::size_t& bytes, const Device
 cudaError_t cub_radix_sort(void* temporary, std::size_t& bytes, const DeviceRequest& request,
                            cudaStream_t stream) {
   if (!has_cub_peers(request)) return cudaErrorNotSupported;
-  return dispatch(request, [&]<class Key, class Value>(Key, Value) {
+  return with_cub_types(request, [&]<class Key, class Value>(Key, Value) {
     return cub_radix(temporary, bytes, arrays_of<Key, Value>(request), 0,
                      8 * static_cast<int>(sizeof(Key)), stream);
   });
@@ -268,7 +255,7 @@ cudaError_t cub_radix_sort(void* temporary, std::size_t& bytes, const DeviceRequ
 cudaError_t cub_radix_by_segment(void* temporary, std::size_t& bytes, const DeviceRequest& request,
                                  cudaStream_t stream) {
   if (!has_cub_peers(request)) return cudaErrorNotSupported;
-  return dispatch(request, [&]<class Key, class Value>(Key, Value) {
+  return with_cub_types(request, [&]<class Key, class Value>(Key, Value) {
     if constexpr (sizeof(Key) <= 4) {
       return radix_packed<Key, Value>(temporary, bytes, request, stream);
     } else {

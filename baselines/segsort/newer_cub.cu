@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "primitives/payload.hpp"
+#include "baselines/segsort/cub_types.hpp"
 
 #ifdef SORTIE_HAVE_NEWER_CUB
 #include <cub/device/device_radix_sort.cuh>
@@ -14,25 +14,7 @@
 namespace sortie::baselines {
 
 #ifdef SORTIE_HAVE_NEWER_CUB
-namespace {
-
 using segsort::DeviceRequest;
-
-/// Calls `function` with typed zero values of the request's key and value types.
-template <class Function>
-cudaError_t with_types(const DeviceRequest& request, const Function& function) {
-  return with_value_bytes(request.value_bytes, [&]<class Value>(Value value) {
-    if constexpr (sizeof(Value) <= 4) {
-      if (request.key_type == KeyType::u8) return function(std::uint8_t{}, value);
-      if (request.key_type == KeyType::u16) return function(std::uint16_t{}, value);
-    }
-    if (request.key_type == KeyType::u32) return function(std::uint32_t{}, value);
-    if (request.key_type == KeyType::u64) return function(std::uint64_t{}, value);
-    return cudaErrorNotSupported;
-  });
-}
-
-}  // namespace
 
 std::string newer_cub_version() {
   return std::to_string(CUB_MAJOR_VERSION) + '.' + std::to_string(CUB_MINOR_VERSION) + '.' +
@@ -42,7 +24,7 @@ std::string newer_cub_version() {
 cudaError_t newer_cub_segmented_sort(void* temporary, std::size_t& bytes,
                                      const DeviceRequest& request, cudaStream_t stream) {
   if (request.offset_bytes != 4) return cudaErrorNotSupported;
-  return with_types(request, [&]<class Key, class Value>(Key, Value) {
+  return with_cub_types(request, [&]<class Key, class Value>(Key, Value) {
     if constexpr (sizeof(Key) < 4) {
       return cudaErrorNotSupported;
     } else {
@@ -66,7 +48,7 @@ cudaError_t newer_cub_segmented_sort(void* temporary, std::size_t& bytes,
 
 cudaError_t newer_cub_radix_sort(void* temporary, std::size_t& bytes, const DeviceRequest& request,
                                  cudaStream_t stream) {
-  return with_types(request, [&]<class Key, class Value>(Key, Value) {
+  return with_cub_types(request, [&]<class Key, class Value>(Key, Value) {
     constexpr int bits = 8 * static_cast<int>(sizeof(Key));
     const auto* const keys_in = static_cast<const Key*>(request.keys_in);
     auto* const keys_out = static_cast<Key*>(request.keys_out);

@@ -84,40 +84,41 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 ///
 /// | keys | values | algorithm |
 /// |---|---|---|
-/// | 1 or 2 bytes, all bits | none | counting: one pass that reads the keys, one that writes them |
-/// | fewer than 2^17 of 2 bytes, unsigned, ascending | none | cub::DeviceRadixSort |
+/// | 1 byte, or from 2^19 on 2 bytes, all bits | none | counting: one pass reads the keys, one writes them |
+/// | any, 8193 to 2^21 - 1 | none, 4 or 8 bytes | by digits of 8 bits, all in one kernel |
 /// | 1 or 2 bytes otherwise, unsigned, ascending | none, 4 or 8 bytes | cub::DeviceRadixSort |
 /// | 1 or 2 bytes otherwise | none, 4 or 8 bytes | by digits of 8 bits |
-/// | 4 bytes, 2^22 to 2^25 (with values 2^24) | none, 4 bytes | by digits of 8 bits |
-/// | 4 or 8 bytes, from 2^21 on, if uneven | none, 4 or 8 bytes | by digits of 8 bits |
-/// | 4 bytes, 2^27 to 2^28, if even | 4 bytes | by the two highest digits, then in tiles |
+/// | 4 or 8 bytes, all bits, 2^21 (4 bytes alone: 2^22) to 2^28, if even | none, 4 or 8 bytes | by the two highest digits, then in tiles |
+/// | 4 bytes, 2^21 to 2^28 otherwise | none, 4 or 8 bytes | by digits of 8 bits |
+/// | 8 bytes, all bits, if uneven, of several magnitudes | none, 4 or 8 bytes | by octaves, then by ranges |
+/// | 4 or 8 bytes, if uneven | none, 4 or 8 bytes | by digits of 8 bits |
 /// | 4 or 8 bytes otherwise | none, 4 or 8 bytes | by ranges, as long segments are |
 /// | any | other sizes | as for their positions, by which the values are then gathered |
 /// | any | several arrays, up to 8 bytes together | as for one value, packed before and unpacked after |
+/// | any, out of place, from 2^25 on | several arrays, in up to 4 groups of 8 bytes | a sort for each group |
 /// | any | several arrays otherwise | as for their positions, by which each array is then gathered |
 ///
 /// From 2^21 keys of 4 or 8 bytes on, a sample decides whether these are examined first: items in
 /// order or in reverse order are copied; up to 512 distinct keys without values are counted; up to
 /// 256 with values are counted, and their items moved in one pass, if all bits are compared.
-/// Keys are uneven if a quarter of the sample is in one of 64 equal parts of its range, unless it
-/// has at most 256 distinct keys or is nearly in order, or if at most three of their bytes differ.
+/// Keys are even if they span more than half of all values, and no part of the sample is much larger
+/// than others. They are uneven if a quarter of the sample is in one of 64 equal parts of its range,
+/// unless it has at most 256 distinct keys or is nearly in order, or if at most three of their bytes
+/// differ.
+/// They are of several magnitudes if at most half of the sample has its highest bit in one place.
 /// Digits take one pass each, digits in which all keys agree take none. Ranges are taken in place,
 /// with DoubleBuffers, and on GPUs with less shared memory.
 ///
-/// Temporary storage, n items: a copy of keys and values, n / 20 bytes, and n / 7 bytes up to 2^25
-/// items, at most 36 MiB beyond; in place at most 36 MiB more. Up to 2^25 items of 4 or 8 bytes with
-/// values of 4, 8 or 0 bytes, this is less than cub::DeviceRadixSort takes on an H100. With
-/// DoubleBuffers and keys of 4 or 8 bytes n / 3 bytes, at most 36 MiB. Keys of 1 or 2 bytes alone:
-/// 1 MiB. Values of other sizes, and several arrays of values: in place of the copy of the values, two
-/// arrays of positions of 4 bytes (8 from 2^32 items on) or of packed values, from 2^21 items on
-/// three. Positions: one array of them, from 2^21 items on two, and two of the keys.
-///
-/// CUB is faster in some cases: on an H100, pairs of 4 bytes take 1.11 times its time at 2^24, narrow
-/// signed or floating-point keys with values up to 1.28 times. Uneven keys take up to 1.2 times its
-/// time from 2^22 items on; shorter arrays of them, sorted by ranges, two to six times.
+/// Temporary storage, n items: a copy of keys and values, and as much as cub::DeviceRadixSort of
+/// CUDA 13.0 takes beside it, or less, up to 2^28 items; in place at most 36 MiB more. With
+/// DoubleBuffers and keys of 4 or 8 bytes n / 3 bytes, at most 36 MiB. Keys of 1 byte alone, and of 2
+/// bytes from 2^19 on: 1 MiB. Values of other sizes, and several arrays of values: in place of the
+/// copy of the values, three arrays of positions of 4 bytes (8 from 2^32 items on) or of packed
+/// values. Positions: two arrays of them, and two of the keys. (Up to 8192 items one array less.)
 ///
 /// Complexity: by ranges one pass over the items for each factor of 256 to 512 in their number, at
-/// most one for each 4 bits of the key; by digits at most one for each 8 bits.
+/// most one for each 4 bits of the key; by digits at most one for each 8 bits; by octaves as by
+/// ranges, and one pass more.
 ///
 /// Source of the sort by digits: Adinets, Merrill: Onesweep (arXiv:2206.01784).
 struct DeviceSort {

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/cuda/device_pool.hpp"
 #include "primitives/cuda/device_radix_sort.hpp"
 #include "segsort/cuda/array_decision.cuh"
+#include "segsort/cuda/array_presets.hpp"
 #include "segsort/cuda/array_values.cuh"
 #include "segsort/cuda/counting_sort.cuh"
 #include "segsort/cuda/launch_radix.cuh"
@@ -28,7 +30,7 @@ SORTIE_EXTERN_RADIX(std::uint16_t, 0);
 SORTIE_EXTERN_RADIX(std::uint16_t, 4);
 SORTIE_EXTERN_RADIX(std::uint16_t, 8);
 #undef SORTIE_EXTERN_RADIX
-#define SORTIE_EXTERN_SHORT_DIGITS(Word, value_bytes)             \
+#define SORTIE_EXTERN_SHORT_DIGITS(Word, value_bytes)                 \
   extern template cudaError_t launch_short_digits<Word, value_bytes>( \
       const LaunchPlan&, const Arguments<Word>&, radix::ShortPasses<Word>*, radix::Status*)
 #define SORTIE_EXTERN_SHORT_DIGITS_OF(Word) \
@@ -50,14 +52,15 @@ constexpr std::uint64_t least_counted = 1 << 19;
 /// of longer arrays miss the cache, and up to so many groups.
 constexpr std::uint64_t least_grouped = 1 << 25;
 constexpr std::size_t most_groups_of_values = 4;
+std::optional<std::uint64_t> preset_least_grouped_items;
 constexpr std::size_t most_packed_bytes = 8;
 /// Up to so many items, a block sorts the array.
 constexpr std::uint64_t most_items_of_block = longest_of_group_class(group_classes - 1);
 
-constexpr auto most_shared_bytes_of_short_digits = static_cast<int>(std::max(
-    {sizeof(radix::PassShared<std::uint8_t, 8, radix::short_shape<std::uint8_t, 8>>),
-     sizeof(radix::PassShared<std::uint32_t, 8, radix::short_shape<std::uint32_t, 8>>),
-     sizeof(radix::PassShared<std::uint64_t, 8, radix::short_shape<std::uint64_t, 8>>)}));
+constexpr auto most_shared_bytes_of_short_digits = static_cast<int>(
+    std::max({sizeof(radix::PassShared<std::uint8_t, 8, radix::short_shape<std::uint8_t, 8>>),
+              sizeof(radix::PassShared<std::uint32_t, 8, radix::short_shape<std::uint32_t, 8>>),
+              sizeof(radix::PassShared<std::uint64_t, 8, radix::short_shape<std::uint64_t, 8>>)}));
 
 /// One sort in two phases: with null storage nothing is launched, and only its size is found.
 /// Before each launch what has been taken is compared with the size.
@@ -185,8 +188,8 @@ class ArraySort {
   /// Whether a sort for each group takes less time than one for positions and a gather of each
   /// array. The keys must stay as they are.
   [[nodiscard]] bool takes_groups(const std::vector<ValueGroup>& groups) const {
-    return n() >= least_grouped && groups.size() <= most_groups_of_values &&
-           request_.keys_in != request_.keys_out &&
+    return n() >= preset_least_grouped_items.value_or(least_grouped) &&
+           groups.size() <= most_groups_of_values && request_.keys_in != request_.keys_out &&
            std::all_of(groups.begin(), groups.end(),
                        [](const ValueGroup& group) { return group.bytes <= most_packed_bytes; });
   }
@@ -288,7 +291,7 @@ class ArraySort {
     device.order = items.order;
     device.begin_bit = items.begin_bit;
     device.end_bit = items.end_bit;
-    return with_storage([&](void* storage, std::size_t& bytes) {
+    return with_storage(true, [&](void* storage, std::size_t& bytes) {
       return sort_on_device(storage, bytes, device, stream_);
     });
   }
@@ -312,7 +315,9 @@ class ArraySort {
                                     : sort_by_digits<Word, 8>(items);
     }
     const RadixArrays arrays{items.keys_in, items.keys_out, items.values_in, items.values_out};
-    return with_storage([&](void* storage, std::size_t& bytes) {
+    // CUB does not check the size of what it does not use.
+    const bool is_checked = n() > most_items_of_block && items.begin_bit != items.end_bit;
+    return with_storage(is_checked, [&](void* storage, std::size_t& bytes) {
       return device_radix_sort(storage, bytes, arrays, n(), items.key_bytes,
                                static_cast<int>(items.value_bytes), items.begin_bit, items.end_bit,
                                stream_);
@@ -359,11 +364,11 @@ class ArraySort {
     });
   }
 
-  /// Calls a two-phase sort with storage of its own. If it has all of the storage, its size need not
-  /// be queried again.
+  /// Calls a two-phase sort with storage of its own. If it has all of the storage, and checks its size,
+  /// the size need not be queried again.
   template <class Sort>
-  cudaError_t with_storage(const Sort& sort) {
-    if (!measures_ && carver_.used() == 0) return sort(storage_, available_);
+  cudaError_t with_storage(bool is_checked, const Sort& sort) {
+    if (is_checked && !measures_ && carver_.used() == 0) return sort(storage_, available_);
     std::size_t bytes = 0;
     const cudaError_t status = sort(nullptr, bytes);
     if (status != cudaSuccess) return status;
@@ -391,6 +396,10 @@ bool is_valid(const ArrayRequest& request) {
 }
 
 }  // namespace
+
+void preset_least_grouped(std::optional<std::uint64_t> items) {
+  preset_least_grouped_items = items;
+}
 
 cudaError_t sort_array_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
                                  const ArrayRequest& request, cudaStream_t stream) {

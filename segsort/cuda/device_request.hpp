@@ -39,7 +39,7 @@ enum class DigitUse : std::uint32_t {
   never,
   uneven,   ///< if the sample is unevenly spread over its range, or has few digits that differ
   always,   ///< the kernels that sort by ranges are not launched
-  buckets,  ///< as uneven; but if the sample is evenly spread, the array is sorted by buckets
+  buckets,  ///< if the sample is evenly spread, by buckets; otherwise as uneven, or always (4 bytes)
 };
 
 /// Makes all arrays from 2^21 items on use digits in this way that can, whatever is faster. For

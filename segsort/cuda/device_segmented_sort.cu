@@ -12,6 +12,7 @@
 #include "segsort/cuda/launch_partitions.cuh"
 #include "segsort/cuda/launch_radix.cuh"
 #include "segsort/cuda/narrow_keys.cuh"
+#include "segsort/cuda/octaves.cuh"
 #include "segsort/cuda/ordered_input.cuh"
 
 namespace sortie::segsort {
@@ -64,15 +65,10 @@ std::map<Policy, RegisteredSort>& registered_policies() {
 int shared_bytes_limit = 0;  // 0: none
 std::optional<DigitUse> preset_digit_use;
 
-/// Keys of 4 bytes, alone or with values of 4 bytes, are sorted by digits whatever a sample may say
-/// from so many items on, and up to so many (alone, with values). On an H100, 2^22 uniform keys
-/// take 0.175 instead of 0.205 ms, 2^24 0.464 instead of 0.487.
-constexpr std::int64_t least_by_digits = 1 << 22;
-constexpr std::int64_t most_by_digits[] = {(1 << 25) - 1, (1 << 24) - 1};
-/// Keys of 4 bytes with values of 4 bytes, evenly spread, are sorted by buckets from so many items
-/// on, up to so many: then a bucket of 2.25 times the average size still fits a tile. On an H100,
-/// 2^28 uniform keys take 8.5 ms, by ranges or digits 9.6 or more.
-constexpr std::int64_t least_by_buckets = 1 << 27;
+/// Evenly spread keys are sorted by buckets from so many items on (keys of 4 bytes alone, others), up
+/// to so many: then a bucket of 2.25 times the average size still fits a tile. On an H100, pairs of 4
+/// bytes take 0.57 ms (2^24), 2.0 (2^26) and 8.6 (2^28) by buckets, by digits 0.71, 2.6 and 10.6.
+constexpr std::int64_t least_by_buckets[] = {1 << 22, static_cast<std::int64_t>(least_examined)};
 constexpr std::int64_t most_by_buckets = 1 << 28;
 
 /// Whether an array is sorted in place. A query of the size may be without arrays: then it is not.
@@ -94,14 +90,20 @@ DigitUse digit_use(const DeviceRequest& request) {
   if (preset_digit_use.has_value())
     return *preset_digit_use == DigitUse::buckets && !takes_all_bits ? DigitUse::always
                                                                      : *preset_digit_use;
-  const bool is_short_item = key_bits(request.key_type) == 32 && request.value_bytes <= 4;
-  if (is_short_item && request.num_items >= least_by_digits &&
-      request.num_items <= most_by_digits[request.value_bytes == 0 ? 0 : 1])
-    return DigitUse::always;
-  if (is_short_item && request.value_bytes == 4 && takes_all_bits &&
-      request.num_items >= least_by_buckets && request.num_items <= most_by_buckets)
+  const bool is_short_key = key_bits(request.key_type) == 32;
+  const bool is_short_item = is_short_key && request.value_bytes == 0;
+  if (request.num_items > most_by_buckets) return DigitUse::uneven;
+  if (takes_all_bits && request.num_items >= least_by_buckets[is_short_item ? 0 : 1])
     return DigitUse::buckets;
+  // Their passes are few.
+  if (is_short_key) return DigitUse::always;
   return DigitUse::uneven;
+}
+
+/// Whether the kernels that sort by ranges are launched for an array.
+bool may_take_ranges(DigitUse use, std::uint64_t key_bytes) {
+  return use == DigitUse::never || use == DigitUse::uneven ||
+         (use == DigitUse::buckets && key_bytes == 8);
 }
 
 /// Returns function.operator()<Word, value bytes>() for the widths of a valid request.
@@ -147,7 +149,10 @@ struct TemporaryStorage {
       take_scratch();
       if (use == DigitUse::buckets) {
         // Kept while the array may be sorted by all digits: see bucket_runs.cuh.
-        lists.group_capacity = std::max(buckets::runs(items), most_groups(items, key_bytes));
+        lists.group_capacity = buckets::runs(items);
+        if (may_take_ranges(use, key_bytes))
+          lists.group_capacity =
+              std::max(lists.group_capacity, most_groups(items, key_bytes) + radix::digits);
         lists.groups = carver.take<Group>(lists.group_capacity);
       }
       StorageCarver own = carver;
@@ -156,7 +161,7 @@ struct TemporaryStorage {
             return radix::status_words<Word, ValueBytes>(items);
           }));
       bytes = own.used();
-      if (use == DigitUse::always) return;
+      if (!may_take_ranges(use, key_bytes)) return;
     }
     if (!request.is_array && Tiles::has_small_sort && items <= most_items_of_small_sort) {
       // No lists; scratch only if a segment can exceed the tile.
@@ -177,6 +182,8 @@ struct TemporaryStorage {
     if (parts != 0) {
       if (use != DigitUse::buckets) {
         lists.group_capacity = most_groups(items, key_bytes);
+        // Short quarters of octaves are groups of their own.
+        if (use != DigitUse::never && key_bytes == 8) lists.group_capacity += radix::digits;
         lists.groups = carver.take<Group>(lists.group_capacity);
       }
       lists.parts = carver.take<Part>(most_parts(items));
@@ -188,7 +195,7 @@ struct TemporaryStorage {
       for (SharedPart*& list : lists.shared_parts) list = carver.take<SharedPart>(shared_parts);
       const std::uint64_t tiles = items / Tiles::smallest_partition_tile + 1;
       if (Tiles::has_small_sort && request.is_array && !request.input_is_scratch &&
-          !is_in_place(request) && items <= most_items_of_array_rows) {
+          !is_in_place(request)) {
         const ArrayRows rows(items, tiles);
         lists.part_capacity = rows.parts;
         lists.chunk_capacity = rows.chunks;
@@ -252,9 +259,16 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
     status = launch_passes(ArrayMethod::buckets);
     if (status == cudaSuccess) status = launch_runs(plan, arguments, lists, &array->decision);
   }
+  if constexpr (Tiles::has_small_sort) {
+    if (status == cudaSuccess && octaves::can_use_octaves(use, arguments.codec)) {
+      status = launch_passes(ArrayMethod::octaves);
+      if (status == cudaSuccess)
+        status = launch_octave_lists(plan, WorkListsOf<Tiles>{lists}, storage, &array->decision);
+    }
+  }
   if (status == cudaSuccess && use != DigitUse::never) status = launch_passes(ArrayMethod::digits);
   if (use == DigitUse::always) return status;
-  if (status == cudaSuccess)
+  if (status == cudaSuccess && may_take_ranges(use, sizeof(Word)))
     status = launch_partitions<Tiles, Word, ValueBytes>(plan, arguments, lists);
   if (status != cudaSuccess) return status;
   return launch_block_classes<Word, ValueBytes>(plan, arguments, lists, Tiles::used_block_classes);

@@ -40,8 +40,10 @@ constexpr std::uint64_t most_histogram_rows(std::uint64_t items, std::uint64_t p
   return (tiles < chunks_of_batch ? tiles : chunks_of_batch) + 2 * parts_of_batch;
 }
 
-/// Rows of an array whose first partition has its rows in the scratch buffer. Its parts hardly ever
-/// exceed longest_single_block_partition: their partition has fewer rows, and takes more batches.
+/// Rows of an array whose first partition has its rows in the scratch buffer. Others have fewer rows,
+/// and take more batches, so that temporary storage is less than that of cub::DeviceRadixSort: up to
+/// 2^25 items they are rare, since parts of evenly spread keys do not exceed
+/// longest_single_block_partition. Beyond 2^28 items there are no more rows.
 struct ArrayRows {
   std::uint32_t parts;  ///< of a batch
   std::uint32_t chunks;
@@ -52,15 +54,20 @@ struct ArrayRows {
   constexpr ArrayRows(std::uint64_t items, std::uint64_t tiles) {
     // Without a further partition by the grid the first needs limits, but no rows.
     const bool has_more = items > longest_single_block_partition;
-    parts = static_cast<std::uint32_t>(has_more ? (tiles + 35) / 36 : 1);
-    chunks = static_cast<std::uint32_t>(has_more ? (tiles + 17) / 18 : 1);
-    tile_groups = static_cast<std::uint32_t>(has_more ? (tiles + 5) / 6 : 0);
+    const std::uint64_t share =
+        items <= std::uint64_t{most_buckets} * longest_single_block_partition ? 6 : 8;
+    constexpr std::uint64_t most_tiles = (1 << 28) / LargeTiles::smallest_partition_tile;
+    const std::uint64_t counted = tiles < most_tiles ? tiles : most_tiles;
+    const auto part_of_tiles = [&](std::uint64_t divisor) {
+      return static_cast<std::uint32_t>((counted + divisor - 1) / divisor);
+    };
+    parts = has_more ? part_of_tiles(6 * share) : 1;
+    chunks = has_more ? part_of_tiles(3 * share) : 1;
+    tile_groups = has_more ? part_of_tiles(share) : 0;
     histograms = has_more ? chunks + std::uint64_t{2} * parts : 0;
   }
 };
-/// Up to so many items, evenly spread ones need no second partition by the grid.
-inline constexpr std::uint64_t most_items_of_array_rows =
-    std::uint64_t{most_buckets} * longest_single_block_partition;
+static_assert((1 << 28) / LargeTiles::smallest_partition_tile / 48 < most_parts_of_batch);
 
 /// Row of the histograms for a chunk. The rows of each part follow one that holds the first
 /// positions of its buckets.
@@ -398,13 +405,14 @@ __global__ void __launch_bounds__(Tiles::template grid_shape<Word, ValueBytes>.t
   Counters& counters = *lists.counters;
   wait_for_preceding_kernels();
   const std::uint32_t segments = counters.segments[grid_partition_class];
-  if (segments == 0) return;
+  // Without segments, parts may have been listed: see octaves.cuh.
+  if (segments == 0 && counters.shared_parts[0] == 0) return;
   const auto grid = cooperative_groups::this_grid();
   const unsigned int thread = threadIdx.x;
   for (std::uint32_t i = blockIdx.x * Shared::threads + thread; i < segments;
        i += gridDim.x * Shared::threads)
     lists.shared_parts[0][i].part = part_of(arguments, lists.segment(grid_partition_class, i));
-  if (blockIdx.x == 0 && thread == 0) counters.shared_parts[0] = segments;
+  if (segments != 0 && blockIdx.x == 0 && thread == 0) counters.shared_parts[0] = segments;
   if (thread == 0) {
     shared.lists = lists;
     round = Round{};

@@ -18,7 +18,11 @@ template <class Word, int ValueBytes>
 inline constexpr PartitionShape short_shape =
     sizeof(Word) == 1   ? PartitionShape{512, ValueBytes == 8 ? 12 : 14, 2}
     : sizeof(Word) == 2 ? PartitionShape{512, ValueBytes == 0 ? 20 : 12, 2}
-    : sizeof(Word) == 4 ? PartitionShape{512, ValueBytes == 0 ? 15 : ValueBytes == 4 ? 13 : 11, 2}
+    : sizeof(Word) == 4 ? PartitionShape{512,
+                                         ValueBytes == 0   ? 15
+                                         : ValueBytes == 4 ? 13
+                                                           : 11,
+                                         2}
                         : PartitionShape{512, ValueBytes == 8 ? 9 : 12, 2};
 
 /// In temporary storage. The kernel clears it.
@@ -70,7 +74,7 @@ __global__ void __launch_bounds__(short_shape<Word, ValueBytes>.threads,
 
   const int used_passes = passes_of(arguments.codec);
   auto* const counts = reinterpret_cast<unsigned int*>(shared.area);
-  count_digits_of_tiles<threads>(arguments, counts, 0, used_passes, length);
+  count_digits_of_tiles<threads>(arguments, counts, 0, used_passes, false, length);
   constexpr unsigned int counters = all_passes<Word> * digits;
   for (unsigned int i = thread; i < counters; i += threads) {
     const unsigned int sum = counts[i] + counts[counters + i];
@@ -81,8 +85,8 @@ __global__ void __launch_bounds__(short_shape<Word, ValueBytes>.threads,
   // Bit p: pass p is necessary.
   unsigned int necessary = 0;
   for (int p = 0; p < used_passes; ++p) {
-    const bool agrees = __syncthreads_or(
-        thread < digits && passes->counts[p][thread] == length ? 1 : 0) != 0;
+    const bool agrees =
+        __syncthreads_or(thread < digits && passes->counts[p][thread] == length ? 1 : 0) != 0;
     if (!agrees) necessary |= 1u << p;
   }
   // Without a pass nothing would be written; the order of equal words is kept by any.
@@ -102,10 +106,9 @@ __global__ void __launch_bounds__(short_shape<Word, ValueBytes>.threads,
                            to_output,
                            &passes->next_tile[p]};
     if constexpr (IsPlain) {
-      move_portion<Shared, false>(arguments, statuses, pass, PlainKeys<Word>{}, start);
+      move_portion<Shared>(arguments, statuses, pass, PlainKeys<Word>{}, start);
     } else {
-      move_portion<Shared, false>(arguments, statuses, pass, EncodedKeys<Word>{arguments.codec},
-                                  start);
+      move_portion<Shared>(arguments, statuses, pass, EncodedKeys<Word>(arguments.codec), start);
     }
     if (++number < count) grid.sync();
   }

@@ -17,6 +17,7 @@
 #include "core/cuda/check.hpp"
 #include "core/random.hpp"
 #include "primitives/key_codec.hpp"
+#include "segsort/cuda/array_presets.hpp"
 #include "segsort/cuda/device_request.hpp"
 #include "tests/segsort/device_sort_case.hpp"
 
@@ -35,6 +36,7 @@ enum class Keys {
   high_bits,
   narrow,
   zipf,
+  magnitudes,
   hidden,
   few_and_hidden
 };
@@ -64,6 +66,9 @@ std::vector<Word> draw(Keys keys, std::size_t n) {
         break;
       case Keys::zipf:
         word = static_cast<Word>(bits >> (bits % 64));
+        break;
+      case Keys::magnitudes:
+        word = static_cast<Word>(bits) >> (bits % 3 * (sizeof(Word) * 8 / 3));
         break;
       default:
         word = static_cast<Word>(bits);
@@ -443,6 +448,38 @@ TYPED_TEST(DeviceArraySortOfOrdered, SkewedBelowTheSizeThatIsExamined) {
   for (const std::size_t n : {70'000, 300'000, (1 << 21) - 1})
     for (const Keys keys : {Keys::zipf, Keys::high_bits})
       ArrayCase<TypeParam>(keys, n).template check_pairs<std::uint32_t>();
+}
+
+// Quarters of octaves that the grid, one block, or none partitions.
+template <class Key>
+class DeviceArraySortByOctaves : public testing::Test {};
+using KeysByOctaves = testing::Types<std::uint64_t, double>;
+TYPED_TEST_SUITE(DeviceArraySortByOctaves, KeysByOctaves);
+
+TYPED_TEST(DeviceArraySortByOctaves, SkewedKeys) {
+  for (const Keys keys : {Keys::zipf, Keys::magnitudes}) {
+    ArrayCase<TypeParam> sorted(keys, (1 << 21) + 12345,
+                                keys == Keys::zipf ? Order::descending : Order::ascending);
+    sorted.check_keys();
+    sorted.template check_pairs<std::uint32_t>();
+    sorted.template check_pairs<double>();
+  }
+}
+
+class DeviceArraySortInGroups : public testing::Test {
+ protected:
+  DeviceArraySortInGroups() { segsort::preset_least_grouped(1); }
+  ~DeviceArraySortInGroups() override { segsort::preset_least_grouped(std::nullopt); }
+};
+
+// Groups of two arrays, and of one that is packed or sorted as it is.
+TEST_F(DeviceArraySortInGroups, SeveralArrays) {
+  for (const std::size_t n : {1000, 20'001}) {
+    ArrayCase<std::uint32_t> sorted(Keys::few, n);
+    sorted.check_several<std::uint32_t, std::uint64_t, std::uint16_t>();
+    sorted.check_several<std::uint32_t, std::uint32_t, std::uint32_t>();
+    sorted.check_several<std::uint64_t, std::uint8_t, std::uint16_t>();
+  }
 }
 
 TYPED_TEST(DeviceArraySortOfOrdered, InPlace) {
