@@ -7,10 +7,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "apps/genome_index/base_codes.hpp"
@@ -83,6 +86,12 @@ struct Bwa2Blocks {
   }
 };
 
+/// Tasks that are not those of an occurrence table.
+struct OtherTasks {
+  std::uint64_t count = 0;
+  std::function<void(std::uint64_t task)> work;
+};
+
 /// Encodes an occurrence table from letters that arrive in order.
 template <class Blocks>
 class OccurrenceTable {
@@ -99,19 +108,22 @@ class OccurrenceTable {
   [[nodiscard]] std::uint64_t bytes_to_append(std::uint64_t letters) const {
     return (waiting_.size() + letters) / Blocks::letters * block_bytes;
   }
-  /// Writes all blocks that are whole now, bytes_to_append() in all. \return the end of these
-  char* append(std::span<const std::uint8_t> codes, char* to) {
+  /// Writes all blocks that are whole now, bytes_to_append() in all. Other tasks run on the same
+  /// threads. \return the end of these blocks
+  char* append(std::span<const std::uint8_t> codes, char* to, const OtherTasks& others = {}) {
     if (!waiting_.empty()) {
       const std::size_t taken = std::min(Blocks::letters - waiting_.size(), codes.size());
       waiting_.insert(waiting_.end(), codes.begin(), codes.begin() + taken);
       codes = codes.subspan(taken);
-      if (waiting_.size() < Blocks::letters) return to;
-      to = write_blocks(waiting_.data(), 1, to);
+      if (waiting_.size() == Blocks::letters) {
+        to = write_blocks(waiting_.data(), 1, to, {});
+        waiting_.clear();
+      }
     }
     const std::uint64_t blocks = codes.size() / Blocks::letters;
-    to = write_blocks(codes.data(), blocks, to);
+    to = write_blocks(codes.data(), blocks, to, others);
     codes = codes.subspan(blocks * Blocks::letters);
-    waiting_.assign(codes.begin(), codes.end());
+    waiting_.insert(waiting_.end(), codes.begin(), codes.end());
     return to;
   }
   /// The last block, if it is not whole: else no bytes.
@@ -127,7 +139,7 @@ class OccurrenceTable {
   [[nodiscard]] const LetterCounts& counts() const { return before_; }
 
  private:
-  static constexpr std::uint64_t task_blocks = 4096;  ///< 256 KiB of the file
+  static constexpr std::uint64_t task_blocks = 2048;  ///< 128 KiB of the file
 
   /// Writes a block, and adds its letters to the counts before it.
   static void write_block(const std::uint8_t* codes, std::uint64_t n, LetterCounts& before,
@@ -136,25 +148,28 @@ class OccurrenceTable {
     Blocks::encode(codes, n, to + sizeof before);
     count_codes(codes, n, before);
   }
-  char* write_blocks(const std::uint8_t* letters, std::uint64_t blocks, char* to) {
+  /// One loop for all tasks: to wake threads that sleep takes as long as a few hundred blocks. A task
+  /// counts its letters and waits for the counts of the task before, which has begun: tasks begin in
+  /// order.
+  char* write_blocks(const std::uint8_t* letters, std::uint64_t blocks, char* to,
+                     const OtherTasks& others) {
     const std::uint64_t tasks = (blocks + task_blocks - 1) / task_blocks;
-    std::vector<LetterCounts> before(tasks + 1);
-    const auto blocks_of = [&](std::uint64_t task) {
-      return std::min(task_blocks, blocks - task * task_blocks);
-    };
-    for_each_task(tasks, [&](std::uint64_t task) {
-      count_codes(letters + task * task_blocks * Blocks::letters, blocks_of(task) * Blocks::letters,
-                  before[task + 1]);
-    });
-    before[0] = before_;
-    for (std::uint64_t task = 0; task < tasks; ++task)
-      for (std::size_t i = 0; i < before_.size(); ++i) before[task + 1][i] += before[task][i];
-    before_ = before[tasks];
-    for_each_task(tasks, [&](std::uint64_t task) {
-      char* block = to + task * task_blocks * block_bytes;
+    std::atomic<std::uint64_t> next = 0;
+    std::atomic<std::uint64_t> counted = 0;  // tasks whose letters are in before_
+    for_each_task(tasks + others.count, [&](std::uint64_t) {
+      const std::uint64_t task = next++;
+      if (task >= tasks) return others.work(task - tasks);
       const std::uint8_t* codes = letters + task * task_blocks * Blocks::letters;
-      for (std::uint64_t i = 0; i < blocks_of(task); ++i, block += block_bytes) {
-        write_block(codes, Blocks::letters, before[task], block);
+      const std::uint64_t of_task = std::min(task_blocks, blocks - task * task_blocks);
+      LetterCounts own{};
+      count_codes(codes, of_task * Blocks::letters, own);
+      while (counted.load(std::memory_order_acquire) != task) std::this_thread::yield();
+      LetterCounts before = before_;
+      for (std::size_t i = 0; i < own.size(); ++i) before_[i] += own[i];
+      counted.store(task + 1, std::memory_order_release);
+      char* block = to + task * task_blocks * block_bytes;
+      for (std::uint64_t i = 0; i < of_task; ++i, block += block_bytes) {
+        write_block(codes, Blocks::letters, before, block);
         codes += Blocks::letters;
       }
     });
@@ -205,8 +220,14 @@ class RowWriter {
   virtual void finish(std::uint64_t end_row) = 0;
 };
 
-/// Samples that a thread encodes at a time.
-constexpr std::uint64_t task_samples = std::uint64_t{1} << 18;
+/// Tasks that encode samples. \param write  write(begin, end); lives as long
+template <class Write>
+OtherTasks sample_tasks(std::uint64_t samples, const Write& write) {
+  constexpr std::uint64_t task_samples = std::uint64_t{1} << 17;
+  return {(samples + task_samples - 1) / task_samples, [samples, &write](std::uint64_t task) {
+            write(task * task_samples, std::min(samples, (task + 1) * task_samples));
+          }};
+}
 
 /// Number of multiples of `step` below `end`.
 [[nodiscard]] constexpr std::uint64_t multiples_below(std::uint64_t end, std::uint64_t step) {
@@ -256,13 +277,14 @@ class BwaRows : public RowWriter {
     const std::uint64_t samples = end_sample - std::min(first, end_sample);
 
     const std::vector<char*> to = writer_.start({table_bytes, samples * sizeof(std::uint64_t)});
-    char* const behind = table_.append(letters.first(has_end ? end : letters.size()), to[0]);
-    if (has_end) table_.append(letters.subspan(end + 1), behind);
-    for_each_range(samples, task_samples, [&](std::uint64_t begin, std::uint64_t end) {
+    const auto write_samples = [&](std::uint64_t begin, std::uint64_t end) {
       for (std::uint64_t i = begin; i < end; ++i)
         std::memcpy(to[1] + i * sizeof(std::uint64_t),
                     &eighth_rows[(first + i) * (step / 8) - eighth], sizeof(std::uint64_t));
-    });
+    };
+    char* const behind = table_.append(letters.first(has_end ? end : letters.size()), to[0],
+                                       sample_tasks(samples, write_samples));
+    if (has_end) table_.append(letters.subspan(end + 1), behind);
     writer_.write();
   }
 
@@ -306,14 +328,14 @@ class Bwa2Rows : public RowWriter {
     const std::uint64_t samples = eighth_rows.size();
     const std::vector<char*> to =
         writer_.start({table_bytes, samples, samples * sizeof(std::uint32_t)});
-    table_.append(letters, to[0]);
-    for_each_range(samples, task_samples, [&](std::uint64_t begin, std::uint64_t end) {
+    const auto write_samples = [&](std::uint64_t begin, std::uint64_t end) {
       for (std::uint64_t i = begin; i < end; ++i) {
         to[1][i] = static_cast<char>(eighth_rows[i] >> 32);
         const auto word = static_cast<std::uint32_t>(eighth_rows[i]);
         std::memcpy(to[2] + i * sizeof word, &word, sizeof word);
       }
-    });
+    };
+    table_.append(letters, to[0], sample_tasks(samples, write_samples));
     writer_.write();
   }
 

@@ -10,8 +10,8 @@ namespace sortie {
 
 /// Copies a small value from the device. Waits for the stream.
 ///
-/// The copy goes to page-locked memory. While a copy to pageable memory waits for the work before it,
-/// copies that other threads of the process start on other streams wait, too.
+/// The copy goes to page-locked memory: a copy to pageable memory would wait for the work before it
+/// within the call that starts it.
 /// \throws Error (out_of_memory, device)
 template <class T>
 [[nodiscard]] T read_value(const T* on_device, cudaStream_t stream) {

@@ -43,8 +43,8 @@ struct RangeRows {
 /// Derives the rows of a range. Waits for the stream.
 /// \param by_code  letters by code of the packed text
 /// \param marks    of all ranges
-/// \param host_marks  page-locked: while a copy to pageable memory waits for the sort, the copies of
-///                    other rows would wait, too
+/// \param host_marks  page-locked memory for a copy of these, which is started before the sort has
+///                    ended
 template <Position Index>
 RangeRows derive(const RowRequest& request, const SymbolStream& text, std::uint64_t symbols,
                  const std::uint8_t* by_code, const DeviceBuffer<Index>& suffixes,
