@@ -4,7 +4,6 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
-#include <cstdlib>
 
 #include "apps/suffix_array/binary_search.hpp"
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
@@ -105,10 +104,7 @@ __global__ void __launch_bounds__(element_threads)
 /// Groups are sorted by counting if that takes at most this many comparisons; no group has more than
 /// 2^13 members then. A segmented sort takes half a dozen kernels, and the one that sorts the largest
 /// group alone takes longer than all these comparisons.
-inline const std::uint64_t most_pairs_counted = std::uint64_t{1}
-                                                << (std::getenv("SORTIE_PAIR_BITS") != nullptr
-                                                        ? std::atoi(std::getenv("SORTIE_PAIR_BITS"))
-                                                        : 26);
+inline constexpr std::uint64_t most_pairs_counted = std::uint64_t{1} << 26;
 
 /// Members of a large group that a block handles at a time, one per lane.
 inline constexpr unsigned large_chunk = 32;

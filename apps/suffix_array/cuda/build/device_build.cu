@@ -52,7 +52,6 @@
 // Kempa, Kociumaka: String Synchronizing Sets (STOC 2019).
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -87,10 +86,7 @@ constexpr int least_letters_of_codes = 32;
 /// Most pairs of equal letters in such a text: only the other way sorts runs by their lengths.
 constexpr double most_runs_of_codes = 0.3;
 /// Bits of the keys of codes.
-constexpr int most_coded_key_bits = 64;
-const int coded_key_bits = std::getenv("SORTIE_KEY_BITS") != nullptr
-                               ? std::atoi(std::getenv("SORTIE_KEY_BITS"))
-                               : most_coded_key_bits;
+constexpr int coded_key_bits = 64;
 
 /// Texts of at most so many distinct tokens are sorted as texts of bytes.
 constexpr std::uint64_t most_byte_tokens = 256;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/suffix_array/cuda/samples/minimizers.hpp"
 
-#include <cstdlib>
 #include <utility>
 
 #include "apps/suffix_array/cuda/build/suffix_groups.hpp"
@@ -24,9 +23,6 @@ constexpr int most_choice_bits = 56;
 constexpr std::uint64_t least_symbols = 5;
 
 int choice_bits_of(const CodedTextBuffer& coded, std::uint64_t symbols) {
-  if (const char* const bits = std::getenv("SORTIE_CHOICE_BITS"); bits != nullptr) {
-    return std::atoi(bits);
-  }
   return coded.words.size() * 64 * least_symbols > symbols * choice_bits ? most_choice_bits
                                                                          : choice_bits;
 }
