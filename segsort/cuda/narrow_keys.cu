@@ -8,6 +8,7 @@
 #include "primitives/key_codec.hpp"
 #include "segsort/cuda/launch.cuh"
 #include "segsort/cuda/narrow_long.cuh"
+#include "segsort/cuda/narrow_threads.cuh"
 
 namespace sortie::segsort {
 
@@ -141,6 +142,18 @@ bool compares_whole_keys(const DeviceRequest& request) {
   return request.num_segments != 0 && end_bit - request.begin_bit == bits;
 }
 
+/// Launches the kernel that sorts segments of up to longest_narrow_tile items, and lists the others.
+template <class Narrow>
+cudaError_t launch_short(const LaunchPlan& plan, const NarrowArguments<Narrow>& arguments) {
+  const std::uint64_t mean = plan.num_items / plan.num_segments;
+  if (arguments.value_bytes != 0 || mean < shortest_mean_of_narrow_threads ||
+      mean > longest_mean_of_narrow_threads)
+    return launch_narrow_tiles(plan, arguments);
+  return launch_resident(narrow_thread_kernel<Narrow>, plan, LaunchOrder::after,
+                         (plan.num_segments - 1) / narrow_thread_block + 1, no_limit,
+                         static_cast<int>(narrow_thread_block), 0, arguments);
+}
+
 /// Launches the kernels that sort by digits the segments of the lists of teams, from List on.
 template <class Narrow, int List = 0>
 cudaError_t launch_digits(const LaunchPlan& plan, const NarrowArguments<Narrow>& arguments) {
@@ -259,7 +272,7 @@ cudaError_t sort_in_tiles_of(void* temp_storage, std::size_t& temp_storage_bytes
       .lists = lists};
   const LaunchPlan plan{n, segments, limits, stream, LaunchOrder::after, false};
   status = cudaMemsetAsync(lists.counters, 0, zeroed_bytes, stream);
-  if (status == cudaSuccess) status = launch_narrow_tiles(plan, arguments);
+  if (status == cudaSuccess) status = launch_short(plan, arguments);
   if (status == cudaSuccess) status = launch_listed(plan, arguments);
   if (status != cudaSuccess || listed == 0) return status;
   return launch_long(plan, arguments, keys_scratch, values_scratch, pieces);

@@ -12,6 +12,7 @@
 
 #include "segsort/cuda/narrow_long.cuh"
 #include "segsort/cuda/narrow_teams.cuh"
+#include "segsort/cuda/narrow_threads.cuh"
 #include "segsort/cuda/top_k_blocks.cuh"
 #include "segsort/cuda/top_k_teams.cuh"
 #include "segsort/cuda/top_k_threads.cuh"
@@ -251,11 +252,12 @@ TEST(TopKKernels, SegmentsInParts) {
 /// there and back.
 template <class Narrow>
 void expect_narrow(Keys kind, std::uint64_t gap, Order order, int value_bytes = 4,
-                   bool by_words = false) {
+                   bool by_words = false, bool by_threads = false) {
   std::vector<std::uint64_t> begins;
   std::vector<std::uint64_t> ends;
   std::uint64_t items = 0;
-  std::vector<std::uint64_t> lengths = short_lengths;
+  std::vector<std::uint64_t> lengths(100, longest_narrow_thread);
+  lengths.insert(lengths.end(), short_lengths.begin(), short_lengths.end());
   for (const std::uint64_t length : {2048, 2049, 4097, 8191, 8192, 8193, 30'000})
     lengths.push_back(length);
   for (const std::uint64_t length : lengths) {
@@ -304,8 +306,10 @@ void expect_narrow(Keys kind, std::uint64_t gap, Order order, int value_bytes = 
                 starts.data(),
                 statuses.data()}};
   const ChunkPlan chunks{1'000'000, 50, 1};
-  cuda_on_host::run_block(narrow_tile_threads, [&] {
-    if (value_bytes == 0)
+  cuda_on_host::run_block(by_threads ? narrow_thread_block : narrow_tile_threads, [&] {
+    if (by_threads)
+      narrow_thread_kernel<Narrow>(arguments);
+    else if (value_bytes == 0)
       narrow_tile_kernel<Narrow, 0, std::uint32_t>(arguments, chunks);
     else
       narrow_tile_kernel<Narrow, 4, std::uint32_t>(arguments, chunks);
@@ -370,11 +374,16 @@ TEST(NarrowTiles, EveryLength) {
     expect_narrow<std::uint16_t>(kind, 3, Order::descending);
     expect_narrow<std::uint16_t>(kind, 3, Order::ascending, 4, true);
     expect_narrow<std::uint16_t>(kind, 0, Order::descending, 0, true);
+    expect_narrow<std::uint8_t>(kind, 0, Order::ascending, 0, false, true);
+    expect_narrow<std::uint16_t>(kind, 0, Order::ascending, 0, true, true);
+    expect_narrow<std::uint16_t>(kind, 3, Order::descending, 0, true, true);
   }
 }
 
+// Ascending keys: the first part has all items within the bound, too many to be ordered.
 TEST(TopKKernels, SampledSegment) {
-  expect_top<std::uint32_t>({shortest_sampled + 77}, 1000, Keys::random, false);
+  expect_top<std::uint32_t>({shortest_sampled + 77}, 1000, Keys::ascending, false);
+  expect_top<std::uint64_t>({3, shortest_sampled + 77}, 100, Keys::random, false, 1);
 }
 
 }  // namespace

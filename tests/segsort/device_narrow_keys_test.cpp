@@ -17,22 +17,23 @@
 namespace sortie::test {
 namespace {
 
-/// Segments in descending order of their places, with gaps before and between them.
+/// Segments in descending order of their places, with gaps before and between them; or adjacent.
 struct Segments {
   std::vector<std::int64_t> begins;
   std::vector<std::int64_t> ends;
   std::size_t items = 0;
 
-  explicit Segments(const std::vector<std::int64_t>& lengths) {
-    std::int64_t place = 3;
+  explicit Segments(const std::vector<std::int64_t>& lengths, bool are_adjacent = false) {
+    std::int64_t place = are_adjacent ? 0 : 3;
     for (const std::int64_t length : lengths) {
       begins.push_back(place);
       ends.push_back(place + length);
-      place += length + length % 3;
+      place += length + (are_adjacent ? 0 : length % 3);
     }
+    items = static_cast<std::size_t>(place) + 5;
+    if (are_adjacent) return;
     std::reverse(begins.begin(), begins.end());
     std::reverse(ends.begin(), ends.end());
-    items = static_cast<std::size_t>(place) + 5;
   }
 };
 
@@ -154,6 +155,17 @@ TYPED_TEST(DeviceNarrowKeys, EveryKernel) {
     this->check(segments, has_values, {}, true);
     this->check(segments, has_values, {}, false, 1);
   }
+}
+
+// Most segments are sorted by threads: whole vectors of keys, adjacent ones and others.
+TYPED_TEST(DeviceNarrowKeys, Threads) {
+  std::vector<std::int64_t> lengths(256, 16);
+  for (std::int64_t i = 0; i < 3'000; ++i) lengths.push_back(i % 20);
+  for (const std::int64_t length : {9'000, 5'000, 700, 200}) lengths.push_back(length);
+  for (const bool are_adjacent : {false, true})
+    for (const std::size_t lead : {std::size_t{1}, GuardedArray<std::uint8_t>::guard})
+      for (const Order order : {Order::ascending, Order::descending})
+        this->check(Segments(lengths, are_adjacent), false, {order}, false, lead);
 }
 
 TYPED_TEST(DeviceNarrowKeys, SmallInputs) {

@@ -30,6 +30,7 @@ enum class KeyPattern {
   few_distinct,
   hundred_distinct,  ///< a hundred values that differ in all their bits
   zipf,              ///< the k-th most frequent value about 1/k as often as the first
+  every_magnitude,   ///< as many keys between 2^i and 2^(i + 1) for each i
   all_first,         ///< the key before all others in the order of its type
   all_last,          ///< the key after all others: what a sort may take for padding
   last_or_random,
@@ -57,6 +58,7 @@ inline constexpr NamedKeyPattern key_patterns[] = {
     {KeyPattern::few_distinct, "few distinct"},
     {KeyPattern::hundred_distinct, "a hundred distinct"},
     {KeyPattern::zipf, "Zipf"},
+    {KeyPattern::every_magnitude, "every magnitude"},
     {KeyPattern::all_first, "all first"},
     {KeyPattern::all_last, "all last"},
     {KeyPattern::last_or_random, "last or random"},
@@ -145,6 +147,9 @@ template <class Key>
       case KeyPattern::zipf:
         return value(
             static_cast<std::uint64_t>(std::pow(static_cast<double>(n), random.uniform())));
+      case KeyPattern::every_magnitude:
+        return from_bits<Key>((random() | 1ULL << 63) >>
+                              (64 - bits + random.below(static_cast<std::uint64_t>(bits))));
       case KeyPattern::all_first:
         return first_key<Key>();
       case KeyPattern::all_last:
