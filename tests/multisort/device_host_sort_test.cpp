@@ -119,11 +119,10 @@ TEST(DeviceHostSort, MirroredKeysChangeTheirPlacesOnTheWayOut) {
 // Few buckets, which are split: their parts are merged by the host.
 TEST(DeviceHostSort, TheHostRepairsSplitBuckets) {
   const Distribution few{"entropy 10", Distribution::Kind::entropy, 10};
-  for (const std::uint64_t n : {0, 1, 1'000, 300'001}) {
+  for (const std::uint64_t n : {0, 1'000, 50'001}) {
     for (const Distribution& distribution :
-         {few, Distribution{"equal", Distribution::Kind::equal}, uniform,
-          Distribution{"zipf 2", Distribution::Kind::zipf, 2}}) {
-      for (const int devices : {1, 2, 3}) {
+         {few, Distribution{"zipf 2", Distribution::Kind::zipf, 2}}) {
+      for (const int devices : {1, 3}) {
         check<std::uint32_t>(on_cuda(), distribution, n, options_of(papers::rmg_repair, devices));
         check<double>(on_cuda(), distribution, n,
                       options_of(papers::rmg_repair, devices, Order::descending));
@@ -134,7 +133,7 @@ TEST(DeviceHostSort, TheHostRepairsSplitBuckets) {
   RunReport report;
   Context context = on_cuda();
   context.report = &report;
-  check<std::uint32_t>(context, few, 300'001, options_of(papers::rmg_repair, 1));
+  check<std::uint32_t>(context, few, 50'001, options_of(papers::rmg_repair, 1));
   EXPECT_TRUE(std::any_of(report.phases().begin(), report.phases().end(),
                           [](const RunReport::Phase& phase) { return phase.name == "repair"; }));
 }

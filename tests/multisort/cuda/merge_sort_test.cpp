@@ -64,7 +64,9 @@ TEST(MergeSortOfU32, AFewTilesOfPairs) {
   const auto keys = draw_keys<std::uint32_t>({"zipf", Distribution::Kind::zipf, 1}, 12'345);
   for (const Cut& cut : {cuts_of(keys.size())[1], cuts_of(keys.size())[5]})
     for (const SortAlgorithm algorithm : both_algorithms)
-      check_pairs<std::uint32_t, std::uint32_t>(keys, cut, {Order::descending, true, algorithm});
+      for (const Transport transport : {Transport::automatic, Transport::staged})
+        check_pairs<std::uint32_t, std::uint32_t>(
+            keys, cut, {Order::descending, true, algorithm, 0, transport});
 }
 
 TEST(MergeSortOfU32, OneAndAHalfMillionItemsOverDevices) {
