@@ -93,6 +93,7 @@ class NameDoubling {
       while (begin < end) {
         std::uint64_t next = begin + 1;
         while (next < order_.size() && sorted_keys[next] == sorted_keys[begin]) ++next;
+        set_ranks(begin, next);
         add_group(begin, next, task);
         begin = next;
       }
@@ -112,9 +113,11 @@ class NameDoubling {
 
  private:
   /// Ranks are above 0, which is the rank of the end.
-  void add_group(std::uint64_t begin, std::uint64_t end, GroupTask& task) {
+  void set_ranks(std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t i = begin; i < end; ++i)
       ranks_[order_[i]] = static_cast<std::uint32_t>(begin + 1);
+  }
+  void add_group(std::uint64_t begin, std::uint64_t end, GroupTask& task) {
     if (end - begin == 1) return;
     next_groups_[task.place() + task.groups++] = {static_cast<std::uint32_t>(begin),
                                                   static_cast<std::uint32_t>(end)};
@@ -143,12 +146,14 @@ class NameDoubling {
     std::uint64_t* words = words_.data() + task.first;
     for (const Group& group : groups_of(task)) {
       const std::uint64_t members = group.end - group.begin;
+      std::uint64_t different = 0;
       for (std::uint64_t i = 0; i < members; ++i) {
         const std::uint64_t position = order_[group.begin + i];
         const std::uint64_t rank = position + step <= last ? ranks_[position + step] : 0;
         words[i] = rank << 32 | position;
+        different |= words[i] ^ words[0];
       }
-      sort_members({words, members});
+      if (different >> 32 != 0) sort_members({words, members});
       words += members;
     }
   }
@@ -165,6 +170,8 @@ class NameDoubling {
       for (std::uint64_t begin = 0; begin < members;) {
         std::uint64_t end = begin + 1;
         while (end < members && words[end] >> 32 == words[begin] >> 32) ++end;
+        // The first ones keep their rank: in long repeats, these are most.
+        if (begin > 0) set_ranks(group.begin + begin, group.begin + end);
         add_group(group.begin + begin, group.begin + end, task);
         begin = end;
       }

@@ -192,10 +192,15 @@ class SubstringNamer {
   }
 
   void number_short(NameTable<Key>& table) {
-    // As many at a time as the table can take if all are new.
+    // As many at a time as the table can take if all are new. Threads wait for each other after each time, so
+    // for several of them the table is larger than its keys need.
+    constexpr std::uint64_t most_at_a_time = 1 << 18;
     for (std::uint64_t begin = 0; begin < lms_.size();) {
-      if (table.places_left() < std::max<std::uint64_t>(table.entries() / 8, 2 * worker_threads()))
-        table.grow(scratch_, expected_keys(table, begin),
+      const std::uint64_t left = lms_.size() - begin;
+      std::uint64_t least = std::max<std::uint64_t>(table.entries() / 8, 2 * worker_threads());
+      if (worker_threads() > 1) least = std::max(least, std::min(left / 8, most_at_a_time));
+      if (table.places_left() < least)
+        table.grow(scratch_, std::max(expected_keys(table, begin), 2 * least),
                    [](const Key& key) { return hash_of_key(key); });
       const std::uint64_t end =
           std::min<std::uint64_t>(lms_.size(), begin + table.places_left() - worker_threads());
