@@ -61,7 +61,7 @@ PROGRAMS = {
     "suffix_array": "-*/1.*:*LongerThanTheReference*:CheckSuffixArray*:*AllShortTexts*:*Million*",
     "genome_index": "GenomeIndex.Files*:StarAnnotation.FilesAreThoseOfStar:FmIndex.FilesAre*",
     "genome_matches": "WriteMatches.LongMatches*",
-    "kmer_count": "*WithoutKmers*:Lengths/CountKmers.PassesOnAGpu*/5",
+    "kmer_count": "*WithoutKmers*:Lengths/CountKmers.PassesOnAGpu*/5:Lengths/CountKmers.FiguresHave*/5",
     "inverted_index": "BuildIndex.RandomDocuments*:BuildIndex.EverySort*",
     "text_deduplication_device": "FindDuplicates.Removes*:FindDuplicates.Counts*:FindDuplicates.Runs*:DeviceSearch.Says*:DeviceStream.GoesOn*",
     "sorting_device": "ResidentSortOfFiles.TakesBudgets*",
