@@ -28,6 +28,7 @@
 
 #if defined(SORTIE_HAVE_CUDA)
 #include "apps/kmer_count/cuda/device_counts.hpp"
+#include "core/background_task.hpp"
 #endif
 
 namespace sortie::kmers {
@@ -389,10 +390,14 @@ class Counting {
     HostArray<std::uint64_t> kmers;
     HostArray<std::uint32_t> counts;
     std::uint64_t room = 0;
+    std::unique_ptr<BackgroundTask> freeing;
     for (std::size_t pass = 0; pass < plan.passes; ++pass) {
       PhaseTimer on_device(context_, "device");
       const std::uint64_t size = device->count(pass, kept, figures_.histogram);
       on_device.stop();
+      // The system takes as long to free the letters as some lines take to be written.
+      if (pass + 1 == plan.passes)
+        freeing = std::make_unique<BackgroundTask>([this] { runs_.keep(0); });
       const PhaseTimer timer(context_, "count");
       for (std::uint64_t first = 0; first < size; first += window_kmers) {
         const std::uint64_t window = std::min(window_kmers, size - first);

@@ -20,8 +20,10 @@ struct BlockSteps {
   /// One block at a time, in ascending order: for example, reads from a pipe. Returns false if
   /// there is no such block. \pre not empty
   std::function<bool(int worker, std::uint64_t block)> take;
-  Step work;    ///< On all threads at the same time, for example, parses or formats.
-  Step pass;    ///< One block at a time, in ascending order: for example, adds up the sizes.
+  Step work;  ///< On all threads at the same time, for example, parses or formats.
+  /// One block at a time, in ascending order: for example, adds up the sizes. Called by the thread of
+  /// any worker, but for worker 0 by the caller.
+  Step pass;
   Step finish;  ///< On all threads at the same time, for example, writes at the block's offset.
 };
 

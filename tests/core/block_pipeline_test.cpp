@@ -84,6 +84,24 @@ TEST_P(BlockPipeline, EveryStepOfABlockIsDoneByItsWorker) {
   }
 }
 
+// Other threads may pass the block of a worker that waits, but not one of the caller's.
+TEST_P(BlockPipeline, TheCallerPassesTheBlocksOfWorker0) {
+  const std::thread::id caller = std::this_thread::get_id();
+  std::vector<std::uint64_t> passed;
+  BlockSteps steps = counted();
+  steps.work = [](int, std::uint64_t block) {
+    if (block % 5 == 0) std::this_thread::sleep_for(std::chrono::microseconds(300));
+  };
+  steps.pass = [&](int worker, std::uint64_t block) {
+    if (worker == 0) {
+      EXPECT_EQ(std::this_thread::get_id(), caller);
+    }
+    passed.push_back(block);
+  };
+  run_blocks(GetParam(), steps);
+  EXPECT_THAT(passed, ElementsAreArray(first(blocks)));
+}
+
 TEST_P(BlockPipeline, NoBlocks) {
   BlockSteps steps;
   steps.take = [](int, std::uint64_t) { return false; };

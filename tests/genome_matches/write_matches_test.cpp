@@ -151,6 +151,23 @@ TEST_F(WriteMatches, LongMatchesOfPartsOfARecord) {
   }
 }
 
+/// As many letters as have parts, and matches that are short: a GPU under a memory checker takes
+/// minutes for long ones.
+TEST_F(WriteMatches, ShortMatchesOfPartsOfARecord) {
+  Random random(8);
+  const std::string reference = letters_of(random, 70'000) + std::string(500, 'N');
+  const std::string query =
+      mutated(random, reference) + letters_of(random, 140'000) + mutated(random, reference);
+  const std::string queries = folder.write("queries.fa", ">a\n" + query + "\n");
+  const MatchIndex index(context(), test::text_of({reference}), {.only_acgt = true});
+  Context on_host = context();
+  on_host.backend = Backend::host;
+  const MatchIndex plain(on_host, test::text_of({reference}), {.only_acgt = true});
+  const std::string lines = written(index, queries, 3, false).matches;
+  EXPECT_GT(std::ranges::count(lines, '\n'), 100);
+  EXPECT_TRUE(lines == written(plain, queries, 3, false).matches);
+}
+
 /// More results of one task than may wait for those before them.
 TEST_F(WriteMatches, ManyMatchesOfATask) {
   const std::string run(150'000, 'A');

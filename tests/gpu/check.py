@@ -15,7 +15,7 @@ is 1 when a test failed, a tool found something, or a process did not end.
 Needs Python 3.9, and compute-sanitizer for everything but `tests`.
 
 Filters: memcheck leaves out inputs of more than 2^31 items, and the rows of a million products for all
-value types but one, which take half a minute each. racecheck slows kernels down some hundred times. It
+value types but one, which take half a minute each, and long matches between genomes. racecheck slows kernels down some hundred times. It
 therefore looks at Sortie's own kernels only, and runs small tests that together launch every kernel,
 for unsigned keys or 32-bit positions where other types launch the same ones. It cannot follow
 block_sort_kernel with teams of different sizes (docs/sanitizers.md), so that kernel has a run of its own
@@ -39,7 +39,7 @@ import time
 
 TOOLS = ["tests", "memcheck", "racecheck", "initcheck"]
 LARGE = "*Large*"
-MEMCHECK = f"-{LARGE}:CInterfaceMemory*:LongRows/0.*:LongRows/1.*:LongRows/3.*:LongRows/4.*:LongRows/5.*"
+MEMCHECK = f"-{LARGE}:CInterfaceMemory*:LongRows/0.*:LongRows/1.*:LongRows/3.*:LongRows/4.*:LongRows/5.*:WriteMatches.LongMatches*"
 # Programs, and what racecheck and initcheck run of each.
 PROGRAMS = {
     "core_cuda": f"-{LARGE}",
@@ -61,8 +61,8 @@ PROGRAMS = {
     "spgemm": "Multiply/0.*-*ColumnsBeyondMemory*",
     "suffix_array": "-*/1.*:*LongerThanTheReference*:CheckSuffixArray*:*AllShortTexts*:*Million*",
     "genome_index": "GenomeIndex.Files*:StarAnnotation.FilesAreThoseOfStar:FmIndex.FilesAre*",
-    "genome_matches": "WriteMatches.LongMatches*",
-    "kmer_count": "*WithoutKmers*:Lengths/CountKmers.PassesOnAGpu*/5",
+    "genome_matches": "WriteMatches.LongMatches*:WriteMatches.ShortMatches*",
+    "kmer_count": "*WithoutKmers*:Lengths/CountKmers.PassesOnAGpu*/5:Lengths/CountKmers.FiguresHave*/5",
     "inverted_index": "BuildIndex.RandomDocuments*:BuildIndex.EverySort*",
     "text_deduplication_device": "FindDuplicates.Removes*:FindDuplicates.Counts*:FindDuplicates.Runs*:DeviceSearch.Says*:DeviceStream.GoesOn*",
     "sorting_device": "ResidentSortOfFiles.TakesBudgets*",
