@@ -36,6 +36,7 @@
 //   | offsets                     | n / 2     | Index        | as the list                     |
 //   | keys, their alternate       | m each    | 8 or 4 bytes | rounds                          |
 //   | items' alternate            | m         | Index        | rounds                          |
+//   | large groups as one array   | l <= m    | 24 or 32 b.  | a sort, if memory is not short  |
 //   | runs; samples               |           |              | suffix_groups.hpp; samples.hpp  |
 //   | minimizers: set, distances  | n         | 1.25 bytes   | whole call, with codes          |
 //

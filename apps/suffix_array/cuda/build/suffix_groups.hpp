@@ -44,7 +44,6 @@ struct SuffixGroups {
   std::uint64_t groups = 0;
   std::uint64_t large_groups = 0;    ///< groups of more than most_counted members
   std::uint64_t large_members = 0;   ///< members of these
-  std::uint64_t largest = 0;         ///< members of the largest of these
   std::uint64_t large_pairs = 0;     ///< sum of the squares of their sizes
   DeviceBuffer<Index> items;         ///< `members`
   DeviceBuffer<Index> slots;         ///< `members`: slot j is that of the item at index j
