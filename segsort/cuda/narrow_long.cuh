@@ -152,17 +152,10 @@ __global__ void __launch_bounds__(narrow_block, 2)
       const int e = first + 32 * r;
       keys[r] = e < length ? arguments.codec.encoded(keys_from[e]) : 0;
     }
-    // The lower half of each value is loaded while keys are counted.
-    const int stride = arguments.value_bytes / 4;
-    std::uint32_t words[digit_rows];
-    const auto load_half = [&](int half) {
-      const std::uint32_t* const from =
-          static_cast<const std::uint32_t*>(pass.values_from) + piece.begin * stride + half;
-#pragma unroll
-      for (int r = 0; r < digit_rows; ++r)
-        words[r] = first + 32 * r < length ? from[(first + 32 * r) * stride] : 0;
-    };
-    if (stride != 0) load_half(0);
+    const auto bytes = static_cast<std::uint64_t>(arguments.value_bytes);
+    if (bytes != 0)
+      prefetch_lines(static_cast<const char*>(pass.values_from) + piece.begin * bytes,
+                     static_cast<std::uint64_t>(length) * bytes, threadIdx.x, narrow_block);
     ShortNumbers<digit_rows, 16> places;
     place_by_digit(
         tile, length, [&](int r) { return keys[r] >> shift & (narrow_digits - 1); }, places);
@@ -193,9 +186,15 @@ __global__ void __launch_bounds__(narrow_block, 2)
       found.set(r, digit);
       if (p < length) pass.keys_to[destinations[digit] + p] = arguments.codec.decoded(key);
     }
+    const int stride = arguments.value_bytes / 4;
     for (int half = 0; half < stride; ++half) {
+      const std::uint32_t* const from =
+          static_cast<const std::uint32_t*>(pass.values_from) + piece.begin * stride + half;
       std::uint32_t* const to = static_cast<std::uint32_t*>(pass.values_to) + half;
-      if (half != 0) load_half(half);
+      std::uint32_t words[digit_rows];
+#pragma unroll
+      for (int r = 0; r < digit_rows; ++r)
+        words[r] = first + 32 * r < length ? from[(first + 32 * r) * stride] : 0;
       __syncthreads();
 #pragma unroll
       for (int r = 0; r < digit_rows; ++r)

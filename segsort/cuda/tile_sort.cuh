@@ -271,6 +271,37 @@ __device__ __forceinline__ std::uint32_t floating_window(std::uint64_t number, i
          static_cast<std::uint32_t>(rest >> 32 >> place_bits);
 }
 
+/// Bits of the place of the highest bit of one more than a number below 2^span.
+template <class Word>
+__device__ __forceinline__ int place_bits_of(int span) {
+  return bits_of(static_cast<std::uint32_t>(min(span, static_cast<int>(8 * sizeof(Word)) - 1)));
+}
+
+/// Replaces the windows of a tile, in the order of its items, by floating-point numbers. Not
+/// inlined: see sort_uneven_tile(). The words of other threads are those of before.
+template <class T>
+__device__ __noinline__ void set_floating_windows(std::uint32_t tile_distance, int length,
+                                                  int segment_bits,
+                                                  KeyRange<typename T::Word> range,
+                                                  typename T::Word compare_mask) {
+  T& tile = tile_at<T>(tile_distance);
+  const std::uint32_t kept = segment_field(~0U, segment_bits) | T::index_mask;
+  const int place_bits = place_bits_of<typename T::Word>(range.span);
+#pragma unroll 4
+  for (int r = 0; r < T::items; ++r) {
+    const int e = r * T::threads + T::thread();
+    if (e >= length) continue;
+    const typename T::Word number = (tile.keys[e] & compare_mask) - range.base;
+    const std::uint32_t bits =
+        floating_window(number, place_bits, static_cast<std::uint32_t>(e) << (32 - T::index_bits));
+    tile.striped(r) = (tile.striped(r) & kept) | (bits >> segment_bits & ~kept);
+  }
+}
+
+/// Lanes of 32 that must have an item in the lowest sixteenth of the range of the keys, for windows
+/// of short segments to be floating-point numbers. Of evenly spread keys, 2 have.
+inline constexpr int least_low_lanes = 12;
+
 /// What differs between the keys of a tile, relative to the base of their range.
 template <class Word>
 struct KeySpread {
@@ -353,9 +384,7 @@ __device__ __noinline__ bool sort_uneven_tile(std::uint32_t tile_distance, int l
     }
     const std::uint32_t kept = segment_field(~0U, segment_bits) | T::index_mask;
     const int span = range.span - zeros;
-    // One more than a number may have a further bit.
-    const int place_bits =
-        bits_of(static_cast<std::uint32_t>(min(span, static_cast<int>(8 * sizeof(Word)) - 1)));
+    const int place_bits = place_bits_of<Word>(span);
     is_exact = !spread.is_low && span <= window;
 #pragma unroll
     for (int r = 0; r < T::items; ++r) {
@@ -403,6 +432,13 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
     T::synchronise();
     return false;
   }
+  const int differing_bits = span - codec.ignored_bits;
+  // Whether windows may be equal, and the keys of the first items are near the least.
+  bool is_low = false;
+  if constexpr (AreShort) {
+    const bool mine = T::thread() < length && bits_below(keys[0] - base, span) >> 28 == 0;
+    is_low = __popc(__ballot_sync(full_warp, mine)) >= least_low_lanes && differing_bits > window;
+  }
 #pragma unroll
   for (int r = 0; r < T::items; ++r)
     words[r] |= (bits_below(keys[r] - base, span) >> segment_bits) & ~T::index_mask;
@@ -410,6 +446,9 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
     static_assert(T::warps == 1);
 #pragma unroll
     for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
+    if (is_low)
+      set_floating_windows<T>(distance_of(tile), length, segment_bits, {base, span},
+                              codec.compare_mask);
     __syncwarp();
 #pragma unroll
     for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
@@ -437,9 +476,9 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
       sort_words(tile, words);
     }
   }
-  const int differing_bits = span - codec.ignored_bits;
   if (differing_bits <= window) return false;
-  if (resolve_ties<T, false>(tile, words, length, codec.compare_mask) != Ties::long_runs)
+  // Ties of short segments are rarely worth other windows.
+  if (resolve_ties<T, AreShort>(tile, words, length, codec.compare_mask) != Ties::long_runs)
     return false;
   return sort_uneven_tile<T>(distance_of(tile), length, segment_bits, {base, span},
                              codec.compare_mask, codec.ignored_bits, true);

@@ -25,7 +25,6 @@ struct TopKShared {
   Word different;
   Word bound;
   Threshold<Word> threshold;
-  std::uint32_t streamed;  ///< items within the bound that have entered the buffer
   unsigned long long task;
   bool is_last;
 };
@@ -251,105 +250,6 @@ __device__ __forceinline__ void select_in_block(const BlockSource<Word>& source,
   }
 }
 
-/// Most items that stream_in_block() orders by their positions, in time quadratic in their number.
-inline constexpr std::uint32_t most_unordered = 2 * top_k_block;
-
-/// As select_in_block() with a bound that few items are within: the warps read without waiting for
-/// each other, and items enter the buffer in any order, which is restored at the end. Returns false
-/// if more than most_unordered items are within the bound.
-///
-///   registers of thread t   items vectors * t .. of each chunk, in groups of 16 bytes that
-///                           neighbouring threads read together
-template <class Word>
-__device__ __forceinline__ bool stream_in_block(const BlockSource<Word>& source,
-                                                std::uint32_t wanted, TopKBuffer<Word>& buffer,
-                                                Word bound) {
-  constexpr int of_vector = 16 / sizeof(Word);
-  constexpr int vectors = 2;
-  struct alignas(16) Vector {
-    Word words[of_vector];
-  };
-  TopKShared<Word>& shared = buffer.shared;
-  const Word* const from = source.words + source.begin;
-  __syncthreads();
-  if (threadIdx.x == 0) shared.streamed = 0;
-  __syncthreads();
-  const auto keep = [&](Word word, std::uint32_t position) {
-    if (word > bound) return;
-    const std::uint32_t place = atomicAdd(&shared.streamed, 1);
-    if (place >= most_unordered) return;
-    buffer.words[place] = word;
-    buffer.positions[place] = position;
-  };
-  // Items before the first whole vector, and after the last.
-  const auto misaligned = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(from) %
-                                                     sizeof(Vector) / sizeof(Word));
-  const std::uint32_t head = min((of_vector - misaligned) % of_vector, source.length);
-  const std::uint32_t count = (source.length - head) / of_vector;
-  const std::uint32_t tail = head + count * of_vector;
-  if (threadIdx.x < head) keep(source.codec.encoded(from[threadIdx.x]), threadIdx.x);
-  if (tail + threadIdx.x < source.length)
-    keep(source.codec.encoded(from[tail + threadIdx.x]), tail + threadIdx.x);
-  const auto* const all = reinterpret_cast<const Vector*>(from + head);
-  Vector next[vectors];
-  const auto load = [&](std::uint32_t first) {
-#pragma unroll
-    for (int v = 0; v < vectors; ++v)
-      if (first + v * top_k_block < count) next[v] = all[first + v * top_k_block];
-  };
-  load(threadIdx.x);
-  for (std::uint32_t first = threadIdx.x; first < count; first += vectors * top_k_block) {
-    Vector own[vectors];
-#pragma unroll
-    for (int v = 0; v < vectors; ++v) own[v] = next[v];
-    load(first + vectors * top_k_block);
-#pragma unroll
-    for (int v = 0; v < vectors; ++v) {
-      const std::uint32_t vector = first + v * top_k_block;
-      if (vector >= count) continue;
-      Word least = ~Word{0};
-#pragma unroll
-      for (int i = 0; i < of_vector; ++i) {
-        own[v].words[i] = source.codec.encoded(own[v].words[i]);
-        least = min(least, own[v].words[i]);
-      }
-      if (least > bound) continue;
-#pragma unroll
-      for (int i = 0; i < of_vector; ++i) keep(own[v].words[i], head + vector * of_vector + i);
-    }
-  }
-  __syncthreads();
-  buffer.count = shared.streamed;
-  if (buffer.count > most_unordered) return false;
-  constexpr int each = most_unordered / top_k_block;
-  Word words[each];
-  std::uint32_t positions[each];
-  std::uint32_t ranks[each];
-#pragma unroll
-  for (int r = 0; r < each; ++r) {
-    const std::uint32_t i = r * top_k_block + threadIdx.x;
-    ranks[r] = 0;
-    if (i >= buffer.count) continue;
-    words[r] = buffer.words[i];
-    positions[r] = buffer.positions[i];
-    for (std::uint32_t j = 0; j < buffer.count; ++j)
-      ranks[r] += buffer.positions[j] < positions[r] ? 1 : 0;
-  }
-  __syncthreads();
-#pragma unroll
-  for (int r = 0; r < each; ++r) {
-    if (r * top_k_block + threadIdx.x >= buffer.count) continue;
-    buffer.words[ranks[r]] = words[r];
-    buffer.positions[ranks[r]] = positions[r];
-  }
-  if (buffer.count > wanted) {
-    buffer.reduce(wanted);
-  } else {
-    __syncthreads();
-  }
-  return true;
-}
-
 /// Candidates of the members of a group, in the order of the members: those of
 /// member m begin at m * stride.
 template <class Word>
@@ -486,10 +386,8 @@ __global__ void __launch_bounds__(top_k_block, 4)
       const CandidateRuns<Word> runs{in_global_memory(candidates) + begin,
                                      lists.candidate_counts + first_count, all_members,
                                      static_cast<std::uint32_t>(whole.wanted)};
-      const bool is_selected =
-          merges ? collect_runs(runs, wanted, arguments.capacity, buffer)
-                 : bound != ~Word{0} && stream_in_block(source, wanted, buffer, bound);
-      if (!is_selected) select_in_block(source, wanted, arguments.capacity, buffer, bound);
+      if (!merges || !collect_runs(runs, wanted, arguments.capacity, buffer))
+        select_in_block(source, wanted, arguments.capacity, buffer, bound);
       const bool is_result = level == 2 || (level == 1 && parts.groups == 1);
       for (std::uint32_t i = threadIdx.x; i < wanted; i += top_k_block) {
         if (i >= buffer.count) {  // beyond the bound: loses against all
