@@ -48,7 +48,7 @@ PROGRAMS = {
                              "-*SortsOfTheSameData*",
     "device_sort": "DeviceArraySort/1.EveryD*:DeviceArraySort/7.EveryD*:DeviceArraySort/5.Desc*",
     "device_top_k": "DeviceTopKSegmentsTest.OwnK*:DeviceTopKGraph.*",
-    "papers_device": "DeviceIcs17BitRangeTest.*:DeviceIcs17CountTest.*:*SortPairs*",
+    "papers_device": "DeviceIcs17BitRangeTest.*:DeviceIcs17CountTest.*",
     "bitonic_device": "BitonicOfFloatingPoint.*:BitonicErrors.*",
     "dc3_device": "*DeviceConstruction.EqualsReferenceOnShort*",
     "bench_device": "SegsortPeers.*:TuneOnDevice.EveryBinding*-*SortEveryShape",
