@@ -90,7 +90,6 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// | 1 or 2 bytes otherwise | none, 4 or 8 bytes | by digits of 8 bits |
 /// | 4 or 8 bytes, all bits, 2^21 (4 bytes alone: 2^22) to 2^28, if even | none, 4 or 8 bytes | by the two highest digits, then in tiles |
 /// | 4 bytes, 2^21 to 2^28 otherwise | none, 4 or 8 bytes | by digits of 8 bits |
-/// | 8 bytes, all bits, if uneven, of several magnitudes | none, 4 or 8 bytes | by octaves, then by ranges |
 /// | 4 or 8 bytes, if uneven | none, 4 or 8 bytes | by digits of 8 bits |
 /// | 4 or 8 bytes otherwise | none, 4 or 8 bytes | by ranges, as long segments are |
 /// | any | other sizes | as for their positions, by which the values are then gathered |
@@ -105,7 +104,6 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// than others. They are uneven if a quarter of the sample is in one of 64 equal parts of its range,
 /// unless it has at most 256 distinct keys or is nearly in order, or if at most three of their bytes
 /// differ.
-/// They are of several magnitudes if at most half of the sample has its highest bit in one place.
 /// Digits take one pass each, digits in which all keys agree take none. Ranges are taken in place,
 /// with DoubleBuffers, and on GPUs with less shared memory.
 ///
@@ -117,8 +115,7 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// values. Positions: two arrays of them, and two of the keys. (Up to 8192 items one array less.)
 ///
 /// Complexity: by ranges one pass over the items for each factor of 256 to 512 in their number, at
-/// most one for each 4 bits of the key; by digits at most one for each 8 bits; by octaves as by
-/// ranges, and one pass more.
+/// most one for each 4 bits of the key; by digits at most one for each 8 bits.
 ///
 /// Source of the sort by digits: Adinets, Merrill: Onesweep (arXiv:2206.01784).
 struct DeviceSort {

@@ -14,10 +14,9 @@ inline constexpr std::uint64_t least_examined = 1 << 21;
 enum class InputKind : std::uint32_t { other, ascending, descending, few_keys };
 
 /// How an array is sorted that is none of the known kinds: by ranges of its keys (partition.cuh),
-/// by their digits (radix_passes.cuh), by the two highest digits, and then each run of buckets
-/// that fits a tile by a block (bucket_runs.cuh), or by ranges that double from one to the next, and
-/// then each of them by ranges (octaves.cuh).
-enum class ArrayMethod : std::uint32_t { ranges, digits, buckets, octaves };
+/// by their digits (radix_passes.cuh), or by the two highest digits, and then each run of buckets
+/// that fits a tile by a block (bucket_runs.cuh).
+enum class ArrayMethod : std::uint32_t { ranges, digits, buckets };
 
 /// In temporary storage.
 struct ArrayDecision {

@@ -299,8 +299,8 @@ class ArraySort {
   template <class Word>
   cudaError_t sort_narrow(const ArrayRequest& items) {
     const KeyCodec<Word> codec(items.kind, items.order);
-    const bool is_short = sizeof(Word) == 2 && n() < least_counted && takes_short_digits(items);
-    if (items.value_bytes == 0 && items.end_bit - items.begin_bit == codec.bits && !is_short) {
+    if (items.value_bytes == 0 && items.end_bit - items.begin_bit == codec.bits &&
+        (sizeof(Word) == 1 || n() >= least_counted)) {
       void* const storage = carver_.take<char>(counting::storage_bytes<Word>);
       return launch_if_it_fits([&] {
         return counting::sort(static_cast<const Word*>(items.keys_in),
@@ -315,9 +315,8 @@ class ArraySort {
                                     : sort_by_digits<Word, 8>(items);
     }
     const RadixArrays arrays{items.keys_in, items.keys_out, items.values_in, items.values_out};
-    // CUB does not check the size of what it does not use.
-    const bool is_checked = n() > most_items_of_block && items.begin_bit != items.end_bit;
-    return with_storage(is_checked, [&](void* storage, std::size_t& bytes) {
+    // CUB does not reject each size that is too small.
+    return with_storage(false, [&](void* storage, std::size_t& bytes) {
       return device_radix_sort(storage, bytes, arrays, n(), items.key_bytes,
                                static_cast<int>(items.value_bytes), items.begin_bit, items.end_bit,
                                stream_);

@@ -12,7 +12,6 @@
 #include "segsort/cuda/launch_partitions.cuh"
 #include "segsort/cuda/launch_radix.cuh"
 #include "segsort/cuda/narrow_keys.cuh"
-#include "segsort/cuda/octaves.cuh"
 #include "segsort/cuda/ordered_input.cuh"
 
 namespace sortie::segsort {
@@ -151,8 +150,7 @@ struct TemporaryStorage {
         // Kept while the array may be sorted by all digits: see bucket_runs.cuh.
         lists.group_capacity = buckets::runs(items);
         if (may_take_ranges(use, key_bytes))
-          lists.group_capacity =
-              std::max(lists.group_capacity, most_groups(items, key_bytes) + radix::digits);
+          lists.group_capacity = std::max(lists.group_capacity, most_groups(items, key_bytes));
         lists.groups = carver.take<Group>(lists.group_capacity);
       }
       StorageCarver own = carver;
@@ -182,8 +180,6 @@ struct TemporaryStorage {
     if (parts != 0) {
       if (use != DigitUse::buckets) {
         lists.group_capacity = most_groups(items, key_bytes);
-        // Short quarters of octaves are groups of their own.
-        if (use != DigitUse::never && key_bytes == 8) lists.group_capacity += radix::digits;
         lists.groups = carver.take<Group>(lists.group_capacity);
       }
       lists.parts = carver.take<Part>(most_parts(items));
@@ -258,13 +254,6 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
   if (status == cudaSuccess && use == DigitUse::buckets) {
     status = launch_passes(ArrayMethod::buckets);
     if (status == cudaSuccess) status = launch_runs(plan, arguments, lists, &array->decision);
-  }
-  if constexpr (Tiles::has_small_sort) {
-    if (status == cudaSuccess && octaves::can_use_octaves(use, arguments.codec)) {
-      status = launch_passes(ArrayMethod::octaves);
-      if (status == cudaSuccess)
-        status = launch_octave_lists(plan, WorkListsOf<Tiles>{lists}, storage, &array->decision);
-    }
   }
   if (status == cudaSuccess && use != DigitUse::never) status = launch_passes(ArrayMethod::digits);
   if (use == DigitUse::always) return status;

@@ -405,14 +405,13 @@ __global__ void __launch_bounds__(Tiles::template grid_shape<Word, ValueBytes>.t
   Counters& counters = *lists.counters;
   wait_for_preceding_kernels();
   const std::uint32_t segments = counters.segments[grid_partition_class];
-  // Without segments, parts may have been listed: see octaves.cuh.
-  if (segments == 0 && counters.shared_parts[0] == 0) return;
+  if (segments == 0) return;
   const auto grid = cooperative_groups::this_grid();
   const unsigned int thread = threadIdx.x;
   for (std::uint32_t i = blockIdx.x * Shared::threads + thread; i < segments;
        i += gridDim.x * Shared::threads)
     lists.shared_parts[0][i].part = part_of(arguments, lists.segment(grid_partition_class, i));
-  if (segments != 0 && blockIdx.x == 0 && thread == 0) counters.shared_parts[0] = segments;
+  if (blockIdx.x == 0 && thread == 0) counters.shared_parts[0] = segments;
   if (thread == 0) {
     shared.lists = lists;
     round = Round{};

@@ -8,7 +8,6 @@
 
 #include "segsort/cuda/bucket_runs.cuh"
 #include "segsort/cuda/launch.cuh"
-#include "segsort/cuda/octaves.cuh"
 #include "segsort/cuda/radix_passes.cuh"
 
 /// Launches the sort of an array by its digits, for one width of keys and values.
@@ -20,8 +19,7 @@ struct RadixStorage {
   radix::Status* statuses = nullptr;
 };
 
-/// Launches the passes over all digits, for a sort by buckets over the highest ones, or the pass of a
-/// sort by octaves.
+/// Launches the passes over all digits, or for a sort by buckets over the highest ones.
 /// \param decision  made by launch_array_start(), which also clears the passes; null: the passes have
 ///                  been cleared, and all digits are to be sorted by
 template <class Word, int ValueBytes>
@@ -39,10 +37,8 @@ cudaError_t launch_radix(const LaunchPlan& plan, const Arguments<Word>& argument
                       storage.statuses, radix::status_words<Word, ValueBytes>(n), n);
   const int compared = 8 * static_cast<int>(sizeof(Word)) - arguments.codec.ignored_bits;
   // Without any bits to compare, a pass copies the items.
-  const int most = method == ArrayMethod::octaves ? 1
-                   : by_buckets
-                       ? radix::bucket_passes
-                       : std::max((compared + radix::digit_bits - 1) / radix::digit_bits, 1);
+  const int most = by_buckets ? radix::bucket_passes
+                              : std::max((compared + radix::digit_bits - 1) / radix::digit_bits, 1);
   const std::uint64_t most_at_once = radix::portion_length<Word, ValueBytes>(n);
   std::uint32_t number = 0;
   for (std::uint32_t pass = 0; static_cast<int>(pass) < most; ++pass) {
@@ -59,14 +55,6 @@ cudaError_t launch_radix(const LaunchPlan& plan, const Arguments<Word>& argument
       if (status != cudaSuccess) return status;
       const radix::Portion portion{pass, number++, begin, length};
       const std::uint64_t tiles = (length - 1) / Shared::tile + 1;
-      if constexpr (sizeof(Word) == 8) {
-        if (method == ArrayMethod::octaves) {
-          status = launch_resident(octaves::octave_pass_kernel<Word, ValueBytes>, plan, plan.order,
-                                   tiles, no_limit, Shared::threads, sizeof(Shared), arguments,
-                                   decision, passes, storage.statuses, portion);
-          continue;
-        }
-      }
       const auto launch_pass = [&]<bool IsPlain>() {
         return launch_resident(radix::pass_kernel<Word, ValueBytes, IsPlain>, plan, plan.order,
                                tiles, no_limit, Shared::threads, sizeof(Shared), arguments,
@@ -118,14 +106,6 @@ cudaError_t launch_runs(const LaunchPlan& plan, const Arguments<Word>& arguments
                          (buckets::runs(n) - 1) / buckets::run_warps + 1, no_limit,
                          32 * buckets::run_warps, 0, arguments, lists, decision, n,
                          buckets::stride(n));
-}
-
-/// Launches the kernel that lists the quarters of octaves.
-template <class Lists>
-cudaError_t launch_octave_lists(const LaunchPlan& plan, const Lists& lists,
-                                const RadixStorage& storage, const ArrayDecision* decision) {
-  return launch(octaves::list_octaves_kernel<Lists>, 1, radix::digits, 0, plan.stream, plan.order,
-                lists, decision, static_cast<const radix::Passes*>(storage.passes));
 }
 
 }  // namespace sortie::segsort

@@ -5,7 +5,6 @@
 
 #include "primitives/cuda/launch.cuh"
 #include "segsort/cuda/counting_sort.cuh"
-#include "segsort/cuda/octaves.cuh"
 #include "segsort/cuda/radix_passes.cuh"
 
 namespace sortie::segsort {
@@ -106,20 +105,6 @@ __device__ bool has_even_buckets(Word key, few::AtomicWord<Word>* table,
   return !uneven && !is_heavy && static_cast<Word>(range[1] - range[0]) >> (bits - 1) != 0;
 }
 
-/// Keys of a sample in one octave from which on octaves do not spread them.
-constexpr unsigned int most_in_octave = sample_threads / 2;
-
-/// Whether the keys of a sample are spread over several octaves. Called by a block.
-template <class Word>
-__device__ bool has_many_octaves(Word key, unsigned int (&cells)[spread_cells]) {
-  static_assert(spread_cells >= radix::digits / 4);
-  __syncthreads();
-  if (threadIdx.x < spread_cells) cells[threadIdx.x] = 0;
-  __syncthreads();
-  const unsigned int before = atomicAdd(&cells[radix::octave_digit(key) / 4], 1);
-  return __syncthreads_or(before >= most_in_octave ? 1 : 0) == 0;
-}
-
 /// How to sort an array of which thread t has key t of a sample, and the next. Called by a block.
 template <class Word>
 __device__ ArrayMethod method_of(DigitUse use, const BitRangeCodec<Word>& codec, Word key,
@@ -140,9 +125,7 @@ __device__ ArrayMethod method_of(DigitUse use, const BitRangeCodec<Word>& codec,
   const bool is_local = distinct <= few_in_sample || descents <= static_cast<int>(few_descents);
   if (differing <= few_digits) return ArrayMethod::digits;
   if (is_local) return ArrayMethod::ranges;
-  if (!uneven) return ArrayMethod::ranges;
-  return octaves::can_use_octaves(use, codec) && has_many_octaves(key, cells) ? ArrayMethod::octaves
-                                                                              : ArrayMethod::digits;
+  return uneven ? ArrayMethod::digits : ArrayMethod::ranges;
 }
 
 /// One block clears the counters and samples the array: if neighbours at evenly spaced places are

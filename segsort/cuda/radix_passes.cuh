@@ -104,25 +104,14 @@ __host__ __device__ int passes_of(const BitRangeCodec<Word>& codec) {
   return (static_cast<int>(sizeof(Word)) * 8 - codec.ignored_bits + digit_bits - 1) / digit_bits;
 }
 
-/// Digit of a word by which a sort by octaves divides an array: the place of its highest bit and the
-/// two bits below that, so that each digit is a quarter of the words between two powers of two. Words
-/// below 4 are their own digits. Ascends with the word.
-__device__ __forceinline__ std::uint32_t octave_digit(std::uint64_t word) {
-  const int highest = 63 - __clzll(static_cast<long long>(word | 4));
-  const auto below = static_cast<std::uint32_t>(word >> (highest - 2));
-  return below + 4 * static_cast<std::uint32_t>(highest - 2);
-}
-
 /// Counts the digits [first_pass, used_passes) of the keys in tiles of Threads * count_items, a grid
 /// apart; thread t holds keys r Threads + t of a tile. Called by a block; ends with a barrier.
-/// \param by_octaves  counts octave_digit() instead
 /// \param counts  in shared memory, two copies of counters of each digit of each pass, for even and
 ///                odd lanes
 template <unsigned int Threads, class Word>
 __device__ __forceinline__ void count_digits_of_tiles(const Arguments<Word>& arguments,
                                                       unsigned int* counts, int first_pass,
-                                                      int used_passes, bool by_octaves,
-                                                      std::uint64_t length) {
+                                                      int used_passes, std::uint64_t length) {
   constexpr unsigned int counters = all_passes<Word> * digits;
   const unsigned int thread = threadIdx.x;
   for (unsigned int i = thread; i < 2 * counters; i += Threads) counts[i] = 0;
@@ -132,12 +121,6 @@ __device__ __forceinline__ void count_digits_of_tiles(const Arguments<Word>& arg
   constexpr int bits = static_cast<int>(sizeof(Word)) * 8;
   const bool counts_all = codec.plain && first_pass == 0;
   const auto count = [&](Word key) {
-    if constexpr (sizeof(Word) == 8) {
-      if (by_octaves) {
-        atomicAdd(&own[octave_digit(word_of(codec, key))], 1);
-        return;
-      }
-    }
     if (counts_all) {
 #pragma unroll
       for (int p = 0; p < all_passes<Word>; ++p)
@@ -184,11 +167,9 @@ __global__ void __launch_bounds__(count_threads)
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * count_threads + thread; i < words;
        i += std::uint64_t{gridDim.x} * count_threads)
     statuses[i] = 0;
-  const bool by_octaves = method == ArrayMethod::octaves;
-  const int used_passes = by_octaves ? 1 : passes_of(arguments.codec);
+  const int used_passes = passes_of(arguments.codec);
   const int first_pass = method == ArrayMethod::buckets ? used_passes - bucket_passes : 0;
-  count_digits_of_tiles<count_threads>(arguments, counts, first_pass, used_passes, by_octaves,
-                                       length);
+  count_digits_of_tiles<count_threads>(arguments, counts, first_pass, used_passes, length);
   for (unsigned int i = thread; i < counters; i += count_threads) {
     const unsigned int sum = counts[i] + counts[counters + i];
     if (sum != 0)

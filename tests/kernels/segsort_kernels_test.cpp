@@ -18,7 +18,6 @@
 #include "segsort/cuda/bucket_runs.cuh"
 #include "segsort/cuda/few_keys.cuh"
 #include "segsort/cuda/grid_partition.cuh"
-#include "segsort/cuda/octaves.cuh"
 #include "segsort/cuda/partition.cuh"
 #include "segsort/cuda/radix_passes.cuh"
 #include "segsort/cuda/short_digits.cuh"
@@ -523,60 +522,6 @@ TEST(Kernels, ShortDigits) {
   sort_by_short_digits<std::uint32_t, 4>(Keys::few_random);
   sort_by_short_digits<std::uint64_t, 0>(Keys::steep);
   sort_by_short_digits<std::uint64_t, 4>(Keys::half_greatest, Order::descending);
-}
-
-/// Sorts an array by octaves.
-template <int ValueBytes>
-void sort_by_octaves(Keys kind, std::uint32_t length, Order order = Order::ascending) {
-  using Word = std::uint64_t;
-  using Tiles = LargeTiles;
-  using Shared = radix::PassShared<Word, ValueBytes>;
-  Problem<Word, ValueBytes> problem({length}, kind, order);
-  const ArrayDecision decision{InputKind::other, ArrayMethod::octaves, 0};
-  radix::Passes passes{};
-  std::vector<radix::Status> statuses(radix::status_words<Word, ValueBytes>(length), 0xdeadbeef);
-  cuda_on_host::run_block(radix::count_threads, [&] {
-    radix::count_digits_kernel(problem.arguments, &decision, ArrayMethod::octaves, &passes,
-                               statuses.data(), statuses.size(), length);
-  });
-  cuda_on_host::run_block(Shared::threads, [&] {
-    octaves::octave_pass_kernel<Word, ValueBytes>(problem.arguments, &decision, &passes,
-                                                  statuses.data(), {0, 0, 0, length});
-  });
-  std::vector<SharedPart> shared_parts[2];
-  for (int round = 0; round < 2; ++round) {
-    shared_parts[round].resize(most_shared_parts(length, true, Tiles::longest_group));
-    problem.lists.shared_parts[round] = shared_parts[round].data();
-  }
-  std::vector<std::uint64_t> histograms(most_histogram_rows<Tiles>(length, shared_parts[0].size()) *
-                                        most_buckets);
-  problem.lists.histograms = histograms.data();
-  problem.lists.tile_group_row_capacity = length / Tiles::smallest_partition_tile + 2;
-  std::vector<std::uint32_t> rows(problem.lists.tile_group_row_capacity * most_buckets);
-  problem.lists.tile_group_rows = rows.data();
-  problem.lists.tile_group_rows_in_scratch = true;
-  cuda_on_host::run_block(radix::digits, [&] {
-    octaves::list_octaves_kernel(WorkListsOf<Tiles>{problem.lists}, &decision, &passes);
-  });
-  cuda_on_host::run_block(Tiles::grid_shape<Word, ValueBytes>.threads, [&] {
-    grid_partition_kernel<Word, ValueBytes, Tiles>(problem.arguments, {problem.lists});
-  });
-  cuda_on_host::run_block(Tiles::single_block_shape<Word, ValueBytes>.threads, [&] {
-    single_block_partition_kernel<Word, ValueBytes, Tiles>(problem.arguments, {problem.lists});
-  });
-  problem.sort_groups();
-  problem.expect_sorted(any_length);
-}
-
-TEST(Kernels, Octaves) {
-  for (std::uint64_t word : {0ULL, 3ULL, 4ULL, 7ULL, 8ULL, 9ULL, 1000ULL, 1ULL << 40, ~0ULL}) {
-    const octaves::Quarter quarter(radix::octave_digit(word));
-    EXPECT_LE(quarter.base, word);
-    EXPECT_LE(word - quarter.base, quarter.span);
-  }
-  sort_by_octaves<0>(Keys::steep, 100'000);
-  sort_by_octaves<4>(Keys::half_greatest, 150'000);
-  sort_by_octaves<8>(Keys::few, 20'000, Order::descending);
 }
 
 /// Sorts an array by buckets, with the cuts `stride` items apart.

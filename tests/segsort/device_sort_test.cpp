@@ -450,13 +450,13 @@ TYPED_TEST(DeviceArraySortOfOrdered, SkewedBelowTheSizeThatIsExamined) {
       ArrayCase<TypeParam>(keys, n).template check_pairs<std::uint32_t>();
 }
 
-// Quarters of octaves that the grid, one block, or none partitions.
+// Keys of many magnitudes.
 template <class Key>
-class DeviceArraySortByOctaves : public testing::Test {};
-using KeysByOctaves = testing::Types<std::uint64_t, double>;
-TYPED_TEST_SUITE(DeviceArraySortByOctaves, KeysByOctaves);
+class DeviceArraySortOfMagnitudes : public testing::Test {};
+using KeysOfMagnitudes = testing::Types<std::uint64_t, double>;
+TYPED_TEST_SUITE(DeviceArraySortOfMagnitudes, KeysOfMagnitudes);
 
-TYPED_TEST(DeviceArraySortByOctaves, SkewedKeys) {
+TYPED_TEST(DeviceArraySortOfMagnitudes, SkewedKeys) {
   for (const Keys keys : {Keys::zipf, Keys::magnitudes}) {
     ArrayCase<TypeParam> sorted(keys, (1 << 21) + 12345,
                                 keys == Keys::zipf ? Order::descending : Order::ascending);
