@@ -4,6 +4,8 @@
 set(SORTIE_HAVE_CUDA OFF)
 set(SORTIE_CUDA_MINIMUM 12.0)
 
+option(SORTIE_FAST_DEVICE_COMPILE "Optimise device code less: to test that it compiles where no GPU runs it" OFF)
+
 # Sets SORTIE_HAVE_CUDA, or SORTIE_NO_CUDA_REASON to the reason why CUDA cannot be used.
 macro(sortie_try_cuda)
   if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
@@ -47,5 +49,14 @@ else()
   sortie_try_cuda()
   if(SORTIE_CUDA STREQUAL "ON" AND NOT SORTIE_HAVE_CUDA)
     message(FATAL_ERROR "SORTIE_CUDA=ON, but ${SORTIE_NO_CUDA_REASON}")
+  endif()
+endif()
+
+if(SORTIE_HAVE_CUDA AND SORTIE_FAST_DEVICE_COMPILE)
+  # The front end, its diagnostics and the code for the host are the same with this flag.
+  include(CheckCompilerFlag)
+  check_compiler_flag(CUDA --Ofast-compile=max SORTIE_NVCC_COMPILES_FAST)
+  if(SORTIE_NVCC_COMPILES_FAST)
+    target_compile_options(sortie_flags INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:--Ofast-compile=max>)
   endif()
 endif()

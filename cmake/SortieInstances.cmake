@@ -22,14 +22,24 @@ set(SORTIE_VALUE_TYPE_32 std::uint32_t)
 set(SORTIE_VALUE_TYPE_64 std::uint64_t)
 
 # sortie_add_instance(PART NAME HEADERS NAMESPACE CODE): the source NAME, which includes HEADERS and contains CODE.
-# A source of device code takes 5 s for its headers, so it has as many instances as fit in 20 s.
+# A source of device code takes 5 s for its headers, so it has as many instances as fit in 20 s. With fewer optimisations,
+# instances take little beside the headers: all those of a part with the same headers and namespace are one source then.
 function(sortie_add_instance part name headers namespace code)
   set(source ${CMAKE_CURRENT_BINARY_DIR}/instances/${name})
   set(includes "")
   foreach(header IN LISTS headers)
     string(APPEND includes "#include \"${header}\"\n")
   endforeach()
-  file(CONFIGURE OUTPUT ${source} @ONLY CONTENT "${includes}
+  if(SORTIE_NVCC_COMPILES_FAST AND name MATCHES "\\.cu$")
+    string(MAKE_C_IDENTIFIER "SORTIE_INSTANCES_${namespace}_${headers}" property)
+    get_target_property(has_source sortie_${part} ${property})
+    set_property(TARGET sortie_${part} APPEND_STRING PROPERTY ${property} "${code}\n")
+    if(has_source)
+      return()
+    endif()
+    set(code "$<TARGET_PROPERTY:sortie_${part},${property}>")
+  endif()
+  file(GENERATE OUTPUT ${source} CONTENT "${includes}
 namespace ${namespace} {
 ${code}
 }  // namespace ${namespace}
