@@ -16,8 +16,7 @@ namespace sortie::test {
 /// 4, 5, 7, 8, 13 and 16 ranks of this process.
 void on_ranks(const std::function<void(cluster::Ranks&)>& body);
 
-/// The same on fewer numbers of ranks, for bodies that take long: 1, 3 and 8 of this process; of
-/// MPI, jobs of 1, 2, 3, 8 and 16 ranks run the body, and others pass it over.
+/// The same on fewer numbers of ranks of this process: 1, 3 and 8. For bodies that take long.
 void on_few_ranks(const std::function<void(cluster::Ranks&)>& body);
 
 /// The ranks on which a test injects the fault of its phase number `phase`: the first, the middle
