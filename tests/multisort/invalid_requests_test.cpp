@@ -157,9 +157,9 @@ TEST(InvalidSort, ChunksOnTheHost) {
 
 TEST(InvalidSort, NamesThatAreNone) {
   EXPECT_EQ(parse_sort_algorithm("merge"), SortAlgorithm::merge);
-  expect_error(
-      [] { static_cast<void>(parse_sort_algorithm("quick")); }, ErrorKind::usage,
-      "sort algorithm: found \"quick\", expected auto, radix, merge, rmg, tanasic, het or bitonic");
+  expect_error([] { static_cast<void>(parse_sort_algorithm("quick")); }, ErrorKind::usage,
+               "sort algorithm: found \"quick\", expected auto, radix, merge, rmg, tanasic, het, "
+               "bitonic or rmg-repair");
   EXPECT_EQ(parse_transport("staged"), Transport::staged);
   expect_error([] { static_cast<void>(parse_transport("mail")); }, ErrorKind::usage,
                "transport: found \"mail\", expected auto, peer or staged");
