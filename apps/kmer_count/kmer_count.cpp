@@ -389,7 +389,7 @@ class Counting {
     if (options_.checksum) kept = {};
     HostArray<std::uint64_t> kmers;
     HostArray<std::uint32_t> counts;
-    std::uint64_t room = 0;
+    std::uint64_t capacity = 0;  // of both arrays
     std::unique_ptr<BackgroundTask> freeing;
     for (std::size_t pass = 0; pass < plan.passes; ++pass) {
       PhaseTimer on_device(context_, "device");
@@ -401,10 +401,10 @@ class Counting {
       const PhaseTimer timer(context_, "count");
       for (std::uint64_t first = 0; first < size; first += window_kmers) {
         const std::uint64_t window = std::min(window_kmers, size - first);
-        if (room < window) {
+        if (capacity < window) {
           kmers = allocate_array<std::uint64_t>(window);
           counts = allocate_array<std::uint32_t>(window);
-          room = window;
+          capacity = window;
         }
         PhaseTimer copying(context_, "copy out");
         device->copy(first, {kmers.get(), window}, {counts.get(), window});

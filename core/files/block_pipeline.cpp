@@ -56,9 +56,9 @@ class BlockRun {
 
   /// Passes the block on when it is its turn. Returns false if it or a block before it has failed.
   ///
-  /// The thread whose turn it is passes the blocks of other workers that wait behind it, too: to
-  /// wake each of them in turn takes some 50 us, more than most steps. Worker 0, the caller, passes
-  /// its blocks itself.
+  /// The thread whose turn it is passes the blocks of other workers that wait behind it, too:
+  /// to wake each of them in turn would take longer than most steps. Worker 0, the caller, passes its
+  /// blocks itself.
   bool pass(int worker, std::uint64_t block) {
     if (!steps_.pass && !steps_.finish) return true;  // the order does not matter
     std::unique_lock lock(state_);

@@ -39,7 +39,7 @@ constexpr std::size_t most_tasks = 128;
 /// The paper's MIN_SCO: up to so many buckets of a device are all sorted before they are copied to the
 /// host (section 4.4).
 constexpr std::size_t most_tasks_without_overlap = 4;
-/// Into so many parts rmg-repair splits a device's share if it has up to MIN_SCO buckets: more than
+/// Number of parts into which rmg-repair splits a device's share of up to MIN_SCO buckets: more than
 /// MIN_SCO, so that all but the first sort are hidden behind copies.
 constexpr std::uint64_t repair_parts = 8;
 constexpr std::uint64_t most_batches = 1024;

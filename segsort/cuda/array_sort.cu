@@ -48,13 +48,13 @@ namespace {
 
 /// Fewer keys of 2 bytes are sorted by their digits, with less storage than counters take.
 constexpr std::uint64_t least_counted = 1 << 19;
-/// Several arrays of values are sorted in groups of up to 8 bytes from so many items on, since gathers
-/// of longer arrays miss the cache, and up to so many groups.
+/// Least number of items, and largest number of groups, at which several arrays of values are sorted in
+/// groups of up to 8 bytes: gathers of long arrays miss the cache.
 constexpr std::uint64_t least_grouped = 1 << 25;
 constexpr std::size_t most_groups_of_values = 4;
 std::optional<std::uint64_t> preset_least_grouped_items;
 constexpr std::size_t most_packed_bytes = 8;
-/// Up to so many items, a block sorts the array.
+/// Largest array that one block sorts.
 constexpr std::uint64_t most_items_of_block = longest_of_group_class(group_classes - 1);
 
 constexpr auto most_shared_bytes_of_short_digits = static_cast<int>(
@@ -171,8 +171,8 @@ class ArraySort {
     std::vector<DeviceValues> arrays;
     std::size_t bytes = 0;  ///< of a value of each
   };
-  /// Puts each array into the first group that has room for it; no group has more than 8 bytes,
-  /// unless one array has.
+  /// Puts each array into the first group that stays within 8 bytes. An array of larger values has a
+  /// group of its own.
   [[nodiscard]] std::vector<ValueGroup> groups_of_values() const {
     std::vector<ValueGroup> groups;
     for (const DeviceValues& values : request_.several_values) {

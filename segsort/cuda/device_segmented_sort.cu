@@ -64,9 +64,10 @@ std::map<Policy, RegisteredSort>& registered_policies() {
 int shared_bytes_limit = 0;  // 0: none
 std::optional<DigitUse> preset_digit_use;
 
-/// Evenly spread keys are sorted by buckets from so many items on (keys of 4 bytes alone, others), up
-/// to so many: then a bucket of 2.25 times the average size still fits a tile. On an H100, pairs of 4
-/// bytes take 0.57 ms (2^24), 2.0 (2^26) and 8.6 (2^28) by buckets, by digits 0.71, 2.6 and 10.6.
+/// Least numbers of items (keys of 4 bytes alone, others) at which evenly spread keys are sorted by
+/// buckets, and the largest: a bucket of 2.25 times the average size then still fits a tile. On an
+/// H100, pairs of 4 bytes take 0.57 ms (2^24), 2.0 (2^26) and 8.6 (2^28) by buckets, by digits 0.71,
+/// 2.6 and 10.6.
 constexpr std::int64_t least_by_buckets[] = {1 << 22, static_cast<std::int64_t>(least_examined)};
 constexpr std::int64_t most_by_buckets = 1 << 28;
 

@@ -12,8 +12,8 @@ namespace sortie::multisort {
 
 namespace {
 
-/// From so many copies of a source each source has a thread: their launches then take longer than
-/// the start of a thread.
+/// Least number of copies from one source at which each source has a thread: their launches then take
+/// longer than the start of a thread.
 constexpr std::size_t copies_worth_a_thread = 32;
 
 }  // namespace

@@ -57,8 +57,8 @@ struct LargeByWord {
   }
 };
 
-/// The same for keys that leave no room for the group: the key in one word, group and item in
-/// another.
+/// The same for keys too wide to share a word with the number of the group: the key in one word, group
+/// and item in another.
 struct LargeByTwoWords {
   LargeMembers large;
   std::uint64_t* words;
