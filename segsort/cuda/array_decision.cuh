@@ -15,8 +15,9 @@ enum class InputKind : std::uint32_t { other, ascending, descending, few_keys };
 
 /// How an array is sorted that is none of the known kinds: by ranges of its keys (partition.cuh),
 /// by their digits (radix_passes.cuh), or by the two highest digits, and then each run of buckets
-/// that fits a tile by a block (bucket_runs.cuh).
-enum class ArrayMethod : std::uint32_t { ranges, digits, buckets };
+/// that fits a tile by a block (bucket_runs.cuh). By magnitudes: as by buckets, but those of the keys
+/// as floating-point numbers of 16 bits.
+enum class ArrayMethod : std::uint32_t { ranges, digits, buckets, magnitudes };
 
 /// In temporary storage.
 struct ArrayDecision {
@@ -27,6 +28,10 @@ struct ArrayDecision {
   /// Whether the array is to be sorted by `tried`.
   [[nodiscard]] __device__ bool is_due(ArrayMethod tried) const {
     return method == tried && (sampled == InputKind::other || disproved != 0);
+  }
+  /// Whether the kernels of `tried` are to run: both kinds of buckets share kernels.
+  [[nodiscard]] __device__ bool takes_kernels_of(ArrayMethod tried) const {
+    return is_due(tried) || (tried == ArrayMethod::buckets && is_due(ArrayMethod::magnitudes));
   }
   /// Whether the array has few distinct keys, which have been counted.
   [[nodiscard]] __device__ bool has_few_keys() const {

@@ -19,7 +19,8 @@ struct RadixStorage {
   radix::Status* statuses = nullptr;
 };
 
-/// Launches the passes over all digits, or for a sort by buckets over the highest ones.
+/// Launches the passes over all digits, or for a sort by buckets over the highest ones, and over those
+/// of magnitudes.
 /// \param decision  made by launch_array_start(), which also clears the passes; null: the passes have
 ///                  been cleared, and all digits are to be sorted by
 template <class Word, int ValueBytes>
@@ -62,6 +63,12 @@ cudaError_t launch_radix(const LaunchPlan& plan, const Arguments<Word>& argument
       };
       status = arguments.codec.plain ? launch_pass.template operator()<true>()
                                      : launch_pass.template operator()<false>();
+      if constexpr (sizeof(Word) >= 4) {
+        if (status == cudaSuccess && by_buckets)
+          status = launch_resident(radix::magnitude_pass_kernel<Word, ValueBytes>, plan, plan.order,
+                                   tiles, no_limit, Shared::threads, sizeof(Shared), arguments,
+                                   decision, passes, storage.statuses, portion);
+      }
     }
   }
   return status;

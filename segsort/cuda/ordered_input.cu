@@ -105,6 +105,22 @@ __device__ bool has_even_buckets(Word key, few::AtomicWord<Word>* table,
   return !uneven && !is_heavy && static_cast<Word>(range[1] - range[0]) >> (bits - 1) != 0;
 }
 
+/// Whether the keys of a sample are spread over all octaves as evenly as those of even buckets over
+/// their range. Called by a block.
+template <class Word>
+__device__ bool has_even_magnitudes(Word key, unsigned int (&cells)[spread_cells]) {
+  constexpr unsigned int octaves = sizeof(Word) * 8;
+  static_assert(spread_cells >= octaves);
+  __syncthreads();
+  if (threadIdx.x < spread_cells) cells[threadIdx.x] = 0;
+  __syncthreads();
+  const unsigned int octave =
+      63 - static_cast<unsigned int>(__clzll(static_cast<long long>(std::uint64_t{key} | 1)));
+  const unsigned int before = atomicAdd(&cells[octave], 1);
+  constexpr unsigned int most = most_in_cell_for_buckets * spread_cells / octaves;
+  return __syncthreads_or(before >= most ? 1 : 0) == 0;
+}
+
 /// How to sort an array of which thread t has key t of a sample, and the next. Called by a block.
 template <class Word>
 __device__ ArrayMethod method_of(DigitUse use, const BitRangeCodec<Word>& codec, Word key,
@@ -115,6 +131,7 @@ __device__ ArrayMethod method_of(DigitUse use, const BitRangeCodec<Word>& codec,
   if (use == DigitUse::always) return ArrayMethod::digits;
   if (use == DigitUse::buckets && has_even_buckets(key, table, range, cells))
     return ArrayMethod::buckets;
+  if (use == DigitUse::buckets && has_even_magnitudes(key, cells)) return ArrayMethod::magnitudes;
   if (use == DigitUse::buckets && sizeof(Word) == 4) return ArrayMethod::digits;
   int differing = 0;
   for (int shift = codec.ignored_bits; shift < static_cast<int>(sizeof(Word)) * 8;

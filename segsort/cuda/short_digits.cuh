@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(short_shape<Word, ValueBytes>.threads,
 
   const int used_passes = passes_of(arguments.codec);
   auto* const counts = reinterpret_cast<unsigned int*>(shared.area);
-  count_digits_of_tiles<threads>(arguments, counts, 0, used_passes, length);
+  count_digits_of_tiles<threads>(arguments, counts, 0, used_passes, false, length);
   constexpr unsigned int counters = all_passes<Word> * digits;
   for (unsigned int i = thread; i < counters; i += threads) {
     const unsigned int sum = counts[i] + counts[counters + i];
