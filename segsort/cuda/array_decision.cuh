@@ -6,8 +6,11 @@
 /// How one array is sorted, decided by a sample of it on the device.
 namespace sortie::segsort {
 
-/// Arrays of fewer items are not examined: the launches would take longer than they save.
+/// Arrays of fewer items are not examined: the launches would take longer than they save. Those of
+/// 8-byte keys, of which all digits take 8 passes, are examined from fewer items on if they are not
+/// in place.
 inline constexpr std::uint64_t least_examined = 1 << 21;
+inline constexpr std::uint64_t least_long_keys_examined = 1 << 16;
 
 /// What an array may be, by a sample of it. For a copy in reverse, items with values must descend
 /// strictly, since equal keys keep their order.

@@ -22,6 +22,10 @@ inline constexpr int run_warps = 8;
 inline constexpr std::uint64_t buckets_of_array = std::uint64_t{1}
                                                   << (radix::bucket_passes * radix::digit_bits);
 
+/// Arrays of up to so many items have runs for the smaller tiles of groups: their buckets are short, and
+/// larger tiles would be too few for all multiprocessors.
+inline constexpr std::uint64_t most_in_small_tiles = 1 << 22;
+
 /// Distance of the cuts of an array of n items: a run exceeds it by one bucket at most. Buckets may
 /// have a little more than twice the items of the average one.
 constexpr std::uint64_t stride(std::uint64_t n) {
@@ -29,9 +33,9 @@ constexpr std::uint64_t stride(std::uint64_t n) {
   std::uint64_t root = 1;
   while (root * root < average) ++root;
   const std::uint64_t spare = 9 * average / 4 + 8 * root;
-  return LargeTiles::longest_group > spare + LargeTiles::longest_group / 8
-             ? LargeTiles::longest_group - spare
-             : LargeTiles::longest_group / 8;
+  const std::uint64_t longest =
+      n <= most_in_small_tiles ? longest_of_group_class(0) : LargeTiles::longest_group;
+  return longest > spare + longest / 8 ? longest - spare : longest / 8;
 }
 constexpr std::uint64_t runs(std::uint64_t n) {
   return (n - 1) / stride(n) + 1;
@@ -93,9 +97,7 @@ __global__ void __launch_bounds__(32 * run_warps)
     if (by_magnitudes && bucket_of(arguments.keys_out[end - 1]) < radix::exact_magnitudes<Word>)
       continue;
     if (end - begin <= LargeTiles::longest_group) {
-      const Group run(begin, static_cast<std::uint32_t>(end - begin), Buffer::output);
-      lists.group(group_classes - 1, atomicAdd(&lists.counters->groups[group_classes - 1], 1)) =
-          run;
+      lists.add_group(Group(begin, static_cast<std::uint32_t>(end - begin), Buffer::output));
     } else {
       *const_cast<volatile ArrayMethod*>(&decision->method) = ArrayMethod::digits;
     }

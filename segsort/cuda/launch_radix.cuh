@@ -15,7 +15,7 @@ namespace sortie::segsort {
 
 /// Temporary storage of a sort by digits.
 struct RadixStorage {
-  radix::Passes* passes = nullptr;  ///< for all digits; then, if used, for buckets
+  radix::Passes* passes = nullptr;  ///< passes_of_array() of them; the last for buckets
   radix::Status* statuses = nullptr;
 };
 
@@ -28,8 +28,9 @@ cudaError_t launch_radix(const LaunchPlan& plan, const Arguments<Word>& argument
                          const RadixStorage& storage, const ArrayDecision* decision,
                          ArrayMethod method) {
   const bool by_buckets = method == ArrayMethod::buckets;
-  radix::Passes* const passes = storage.passes + (by_buckets ? 1 : 0);
   const std::uint64_t n = plan.num_items;
+  radix::Passes* const passes =
+      storage.passes + (by_buckets ? radix::passes_of_array(DigitUse::buckets, n) - 1 : 0);
   using Shared = radix::PassShared<Word, ValueBytes>;
   cudaError_t status =
       launch_resident(radix::count_digits_kernel<Word>, plan, plan.order,

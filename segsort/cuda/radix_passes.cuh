@@ -44,6 +44,12 @@ struct Passes {
   std::uint32_t next_tile[portions_of_table];
 };
 
+/// Number of `Passes` of an array. A long one has some for the fallback of its own, which in a short
+/// one is short_digits_kernel.
+__host__ __device__ constexpr unsigned int passes_of_array(DigitUse use, std::uint64_t items) {
+  return may_take_buckets(use) && items >= least_examined ? 2 : 1;
+}
+
 /// A portion of a pass.
 struct Portion {
   std::uint32_t pass;
@@ -691,7 +697,8 @@ __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
   wait_for_preceding_kernels();
   if (!decision->is_due(ArrayMethod::magnitudes) || portion.pass >= passes->count) return;
   move_portion<PassShared<Word, ValueBytes>>(
-      arguments, statuses, pass_of(arguments, passes, portion), MagnitudeKeys<Word>{arguments.codec},
+      arguments, statuses, pass_of(arguments, passes, portion),
+      MagnitudeKeys<Word>{arguments.codec},
       StartsOfPass{passes->starts[passes->order[portion.pass]]});
 }
 

@@ -510,8 +510,8 @@ void sort_by_short_digits(Keys kind, Order order = Order::ascending,
   cuda_on_host::run_block(Shared::threads, [&] {
     const auto run = [&]<bool IsPlain>() {
       radix::short_digits_kernel<Word, ValueBytes, IsPlain>(
-          problem.arguments, &passes, statuses.data(), static_cast<std::uint32_t>(statuses.size()),
-          length);
+          problem.arguments, nullptr, &passes, statuses.data(),
+          static_cast<std::uint32_t>(statuses.size()), length);
     };
     problem.arguments.codec.plain ? run.template operator()<true>()
                                   : run.template operator()<false>();
@@ -548,9 +548,8 @@ bool sort_by_buckets(Keys kind, std::uint64_t stride, Order order = Order::ascen
   for (std::uint32_t pass = 0; pass < radix::bucket_passes; ++pass) {
     cuda_on_host::run_block(Shared::threads, [&] {
       const radix::Portion portion{pass, pass, 0, length};
-      radix::pass_kernel<Word, ValueBytes, false>(problem.arguments, &decision,
-                                                  ArrayMethod::buckets, &passes, statuses.data(),
-                                                  portion);
+      radix::pass_kernel<Word, ValueBytes, false>(
+          problem.arguments, &decision, ArrayMethod::buckets, &passes, statuses.data(), portion);
       radix::magnitude_pass_kernel<Word, ValueBytes>(problem.arguments, &decision, &passes,
                                                      statuses.data(), portion);
     });
@@ -559,10 +558,14 @@ bool sort_by_buckets(Keys kind, std::uint64_t stride, Order order = Order::ascen
     buckets::list_runs_kernel(problem.arguments, lists, &decision, length, stride);
   });
   if (decision.method != method) return false;
-  constexpr int warps = warps_of_block<Word>(block_class_of_groups(group_classes - 1));
-  cuda_on_host::run_block(32 * warps, [&] {
-    block_sort_kernel<Word, ValueBytes, warps>(problem.arguments, lists, 227 * 1024);
-  });
+  const auto sort_groups = [&]<int Class>() {
+    constexpr int warps = warps_of_block<Word>(block_class_of_groups(Class));
+    cuda_on_host::run_block(32 * warps, [&] {
+      block_sort_kernel<Word, ValueBytes, warps>(problem.arguments, lists, 227 * 1024);
+    });
+  };
+  sort_groups.template operator()<0>();
+  sort_groups.template operator()<1>();
   problem.expect_sorted(any_length);
   return true;
 }
