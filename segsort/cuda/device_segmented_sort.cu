@@ -103,7 +103,8 @@ DigitUse digit_use(const DeviceRequest& request) {
   if (preset_digit_use == DigitUse::buckets) return takes_all_bits ? buckets : DigitUse::always;
   if (preset_digit_use.has_value()) return *preset_digit_use;
   const bool is_short_item = is_short_key && request.value_bytes == 0;
-  if (request.num_items > most_by_buckets) return DigitUse::uneven;
+  if (request.num_items > most_by_buckets)
+    return is_short_item ? DigitUse::always : DigitUse::uneven;
   if (takes_all_bits && request.num_items >= least_by_buckets[is_short_item ? 0 : 1])
     return buckets;
   // Their passes are few.
