@@ -298,8 +298,8 @@ __device__ __noinline__ void set_floating_windows(std::uint32_t tile_distance, i
   }
 }
 
-/// Lanes of 32 that must have an item in the lowest sixteenth of the range of the keys, for windows
-/// of short segments to be floating-point numbers. Of evenly spread keys, 2 have.
+/// Lanes of 32 that must have two items in the lowest sixteenth of the range of the keys, for windows
+/// in a warp's tile to be floating-point numbers at once. Of keys of a density of 1/x, 24 have.
 inline constexpr int least_low_lanes = 12;
 
 /// What differs between the keys of a tile, relative to the base of their range.
@@ -350,6 +350,11 @@ __device__ __forceinline__ int low_zeros(std::uint64_t word) {
 /// Bins of an uneven tile may have as many words as this many threads: of 100 random keys in a tile
 /// of 1024 items, some have 36.
 inline constexpr int most_exchanges = 8;
+/// As above, for words that have not been examined. The few bins with more words than a thread need
+/// not make a tile of up to 2048 items an uneven one: of 100 random keys in 1024 items, some share a
+/// bin.
+template <class T>
+inline constexpr int most_exchanges_at_once = T::capacity <= 2048 ? 4 : 1;
 
 /// Sorts a tile whose words sort_tile() could not sort, or whose ties it could not. Windows are made
 /// again without the low bits in which all keys agree, and with those of the item index instead;
@@ -433,11 +438,14 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
     return false;
   }
   const int differing_bits = span - codec.ignored_bits;
-  // Whether windows may be equal, and the keys of the first items are near the least.
+  // Whether windows may be equal, and keys are near the least: in two rows, since the first keys of
+  // sorted segments are near the least, too.
   bool is_low = false;
-  if constexpr (AreShort) {
-    const bool mine = T::thread() < length && bits_below(keys[0] - base, span) >> 28 == 0;
-    is_low = __popc(__ballot_sync(full_warp, mine)) >= least_low_lanes && differing_bits > window;
+  if constexpr (T::warps == 1) {
+    const std::uint32_t both = bits_below(keys[0] - base, span) |
+                               bits_below(keys[T::items / 2] - base, span);
+    is_low = differing_bits > window &&
+             __popc(__ballot_sync(full_warp, both >> 28 == 0)) >= least_low_lanes;
   }
 #pragma unroll
   for (int r = 0; r < T::items; ++r)
@@ -466,7 +474,19 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
       // Keys alone that agree in all bits are interchangeable, so the bins need not be sorted.
       const bool bins_are_equal =
           T::value_bytes == 0 && codec.ignored_bits == 0 && segment_bits + span <= T::bin_bits;
-      if (!sort_by_distribution(tile, words, length, bins_are_equal)) {
+      if constexpr (T::warps == 1) {
+        if (is_low) {
+#pragma unroll
+          for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
+          set_floating_windows<T>(distance_of(tile), length, segment_bits, {base, span},
+                                  codec.compare_mask);
+#pragma unroll
+          for (int r = 0; r < T::items; ++r) words[r] = tile.striped(r);
+          __syncwarp();
+        }
+      }
+      if (!sort_by_distribution<T, most_exchanges_at_once<T>>(tile, words, length,
+                                                              bins_are_equal)) {
 #pragma unroll
         for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
         return sort_uneven_tile<T>(distance_of(tile), length, segment_bits, {base, span},
