@@ -151,7 +151,7 @@ struct TemporaryStorage {
         // Kept while the array may be sorted by all digits: see bucket_runs.cuh.
         lists.group_capacity = buckets::runs(items);
         if (may_take_ranges(use, key_bytes))
-          lists.group_capacity = std::max(lists.group_capacity, most_groups(items, key_bytes));
+          lists.group_capacity = std::max(lists.group_capacity, most_groups(request, key_bytes));
         lists.groups = carver.take<Group>(lists.group_capacity);
       }
       StorageCarver own = carver;
@@ -169,6 +169,7 @@ struct TemporaryStorage {
       return;
     }
     if (use == DigitUse::never) lists.counters = carver.take<Counters>(1);
+    lists.cuts_may_float = !request.is_array;
     for (int pair = 0; pair < long_classes / 2; ++pair) {
       const std::uint64_t shortest = shortest_of_long_class<Tiles>(2 * pair);
       const std::uint64_t capacity = request.is_array ? 1
@@ -180,7 +181,7 @@ struct TemporaryStorage {
     const std::uint64_t parts = items / (longest_in_block<Tiles> + 1);
     if (parts != 0) {
       if (use != DigitUse::buckets) {
-        lists.group_capacity = most_groups(items, key_bytes);
+        lists.group_capacity = most_groups(request, key_bytes);
         lists.groups = carver.take<Group>(lists.group_capacity);
       }
       lists.parts = carver.take<Part>(most_parts(items));
@@ -224,9 +225,12 @@ struct TemporaryStorage {
  private:
   static std::uint64_t most_parts(std::uint64_t items) { return items / Tiles::longest_group + 1; }
   /// Two neighbouring groups of a part together exceed a tile, unless a large bucket separates
-  /// them; each pass takes at least four bits off such a bucket.
-  static std::uint64_t most_groups(std::uint64_t items, std::uint64_t key_bytes) {
-    return 2 * (items / longest_of_group_class(0) + 1) + 4 * key_bytes * most_parts(items);
+  /// them; each pass takes at least four bits off such a bucket, except for one with a floating cut.
+  /// Arrays have none, so that they need no more storage than cub::DeviceRadixSort.
+  static std::uint64_t most_groups(const DeviceRequest& request, std::uint64_t key_bytes) {
+    const auto items = static_cast<std::uint64_t>(request.num_items);
+    const std::uint64_t passes = 2 * key_bytes + (request.is_array ? 0 : 1);
+    return 2 * (items / longest_of_group_class(0) + 1) + 2 * passes * most_parts(items);
   }
 };
 

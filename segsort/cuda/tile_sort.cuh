@@ -298,8 +298,9 @@ __device__ __noinline__ void set_floating_windows(std::uint32_t tile_distance, i
   }
 }
 
-/// Lanes of 32 that must have two items in the lowest sixteenth of the range of the keys, for windows
-/// in a warp's tile to be floating-point numbers at once. Of keys of a density of 1/x, 24 have.
+/// Lanes of 32 that must have two items in the lowest sixteenth of the range of the keys, for
+/// windows in a warp's tile to be floating-point numbers at once. Of keys of a density of 1/x, 24
+/// have.
 inline constexpr int least_low_lanes = 12;
 
 /// What differs between the keys of a tile, relative to the base of their range.
@@ -350,8 +351,8 @@ __device__ __forceinline__ int low_zeros(std::uint64_t word) {
 /// Bins of an uneven tile may have as many words as this many threads: of 100 random keys in a tile
 /// of 1024 items, some have 36.
 inline constexpr int most_exchanges = 8;
-/// As above, for words that have not been examined. The few bins with more words than a thread need
-/// not make a tile of up to 2048 items an uneven one: of 100 random keys in 1024 items, some share a
+/// As above, for words that have not been examined. A few bins with more words than a thread do not
+/// make a tile of up to 2048 items an uneven one: of 100 random keys in 1024 items, some share a
 /// bin.
 template <class T>
 inline constexpr int most_exchanges_at_once = T::capacity <= 2048 ? 4 : 1;
@@ -442,8 +443,8 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
   // sorted segments are near the least, too.
   bool is_low = false;
   if constexpr (T::warps == 1) {
-    const std::uint32_t both = bits_below(keys[0] - base, span) |
-                               bits_below(keys[T::items / 2] - base, span);
+    const std::uint32_t both =
+        bits_below(keys[0] - base, span) | bits_below(keys[T::items / 2] - base, span);
     is_low = differing_bits > window &&
              __popc(__ballot_sync(full_warp, both >> 28 == 0)) >= least_low_lanes;
   }

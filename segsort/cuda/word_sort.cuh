@@ -123,10 +123,10 @@ __device__ __forceinline__ void sort_words(T& tile, std::uint32_t (&words)[T::it
 /// If no bin has more words than a thread, then sorting within each thread and exchanging halves
 /// with the neighbours sorts all words: a bin spans at most two threads, and misplaced words are in
 /// the neighbouring halves. If all words of a bin count as equal, they are in order at once.
-/// \tparam MostExchanges  if more than one, bins may have as many words as this many threads. If one
-/// has more than a thread, halves are exchanged until the words are in order. No word leaves its bin,
-/// so that this ends after one exchange more than MostExchanges; mostly earlier, since atomics number
-/// the words of a bin nearly in their order.
+/// \tparam MostExchanges  if more than one, bins may have as many words as this many threads. If
+/// one has more than a thread, halves are exchanged until the words are in order. No word leaves its
+/// bin, so that this ends after one exchange more than MostExchanges; mostly earlier, since atomics
+/// number the words of a bin nearly in their order.
 /// \param bins_are_equal  words of the same bin may be in any order
 /// \return false, with the words unchanged, if a bin has too many words; found out after a quarter
 /// of the words if one has half as many by then
