@@ -210,6 +210,10 @@ struct TopKArguments {
     if (output_offsets.data == nullptr) {
       found.out = segment * k;
       found.out_end = found.out + k;
+    } else if (output_offsets.data == begin_offsets.data) {
+      // Results begin where their segments do: what has been loaded need not be loaded again.
+      found.out = found.begin;
+      found.out_end = has_adjacent_segments() ? found.end : output_offsets[segment + 1];
     } else {
       found.out = output_offsets[segment];
       found.out_end = output_offsets[segment + 1];
@@ -217,11 +221,17 @@ struct TopKArguments {
     found.k = k;
     return found;
   }
-  /// Prefetches the offsets of up to 256 segments. Called by a warp.
+  /// Whether each segment ends where the next one begins, by the addresses of the offsets.
+  [[nodiscard]] __device__ bool has_adjacent_segments() const {
+    return end_offsets.data ==
+           static_cast<const char*>(begin_offsets.data) + (begin_offsets.wide ? 8 : 4);
+  }
+  /// Prefetches the offsets of up to 512 segments. Called by a warp.
   __device__ void prefetch_offsets(std::uint64_t first, std::uint64_t count,
                                    std::uint64_t all) const {
     if (begin_offsets.data != nullptr) begin_offsets.prefetch(first, count, all);
-    if (output_offsets.data != nullptr) output_offsets.prefetch(first, count, all);
+    if (output_offsets.data != nullptr && output_offsets.data != begin_offsets.data)
+      output_offsets.prefetch(first, count, all);
   }
   [[nodiscard]] __device__ BitRangeCodec<Word> tile_codec() const {
     return {codec, ~Word{0}, 0, 0, codec.is_identity()};
