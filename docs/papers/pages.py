@@ -38,6 +38,8 @@ SORTS = "uniform normal zipf:0.5 zipf:1.5 sorted nearly reverse equal entropy:8 
 HOST_SORTS = "uniform zipf:1.5 sorted reverse equal entropy:10"
 HOST_PEERS = "--algorithm radix paradis gnu-parallel-sort"
 WEBS = "gen:web:1M:3154K:71M:500:40:0.85 gen:web:916428:5105K:60300K:32:200:0.8 gen:er:1M:4"
+SKEWED = " ".join(["uniform", *(f"entropy:{b}" for b in (28, 27, 26, 25, 24, 20, 19, 18, 17, 16, 12, 11, 10, 9, 8, 4, 1)), "equal",
+                  *(f"zipf:{e}" for e in (0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2))])
 DEVIATIONS = "uniform normal:0.3 normal:0.1 normal:0.01 normal:0.001 normal:0.0001 normal:0.00001 zipf:0.5 zipf:1 zipf:2 equal"
 OTHERS = "normal zipf sorted reverse nearly entropy high-bits few equal shared-digit"
 TANASIC = "--algorithm tanasic --values u32 --case uniform --repeat 3 --without-cub"
@@ -66,6 +68,7 @@ RUNS = {
         "ilic-host": f"bench sort --items 128M --gpus 2 --host-to-host --algorithm rmg rmg-repair tanasic --case {HOST_SORTS} --repeat 3 --without-cub",
         **{f"ilic-{t}": f"bench sort --type {t} --items 512M --gpus 2 --algorithm rmg tanasic --case {'zipf:1' if t[0] == 'f' else 'uniform'} --repeat 3 --without-cub"
            for t in ("u32", "u64", "f32", "f64")},
+        "ilic-skew": f"bench sort --items 256M --gpus 2 8 --algorithm rmg --case {SKEWED} --repeat 3 --without-cub",
         "ilic-cases-8": "bench sort --items 256M --gpus 8 --algorithm rmg tanasic --case uniform normal zipf:1.5 sorted reverse equal entropy:10 --repeat 3 --without-cub",
         "ilic-host-peers": f"bench sort --backend host --items 32M --case uniform --repeat 1 {HOST_PEERS}",
     },
@@ -793,14 +796,15 @@ COUNTERS = {
     "thread instructions": "smsp__thread_inst_executed",
     "divergent branches": "smsp__sass_branch_targets_threads_divergent",
 }
-PATCHED = ("divergent branches",)
-WORK = ("warp instructions", "thread instructions")  # all that the page shows of the smaller sizes
-COUNTED_EXPONENTS = (20, 16)
-# Kernels of a sort by its row of bench sort --classics; Memory<1> counts transactions and is left out.
+# Each run of ncu: (exponents of the first and the last number of keys, which grow by factors of four; counters). The first two are
+# what Table 1 prints. Divergent branches need patched kernels, and several counters need several passes of a kernel.
+COUNTED = [((20, 26), ("bank conflicts", "shared wavefronts")), ((20, 26), ("divergent branches",)),
+           ((16, 20), ("warp instructions", "thread instructions")), ((20, 20), ("loads", "stores", "load sectors", "store sectors"))]
+# Kernels by the row of bench sort --classics, which are in this order for each number of keys.
 COUNTED_KERNELS = {
-    "sortie bitonic": r"network_pass_kernel|bitonic::sort_tiles_kernel",
-    "quicksort": r"Memory<(\(bool\))?0>",
-    "tiled radix": r"Memory<(\(bool\))?0>",
+    "quicksort": r"split_kernel|fill_kernel|[^_]sort_kernel",
+    "tiled radix": r"classics::.*(sort_tiles|sum_tiles|scan_sums|scan_tiles|move_runs)_kernel",
+    "sortie bitonic": r"bitonic\w*::.*(network_pass|sort_tiles)_kernel",
 }
 PRINTED_COUNTERS = {"bitonic": (34350, 0), "quicksort": (123437, 272904), "radix": (132652, 29399)}  # of 2^20 keys
 PRINTED_TRANSACTIONS = {20: (796800, 4446802, 965791), 22: (4119680, 18438423, 3862644), 24: (20223360, 85843422, 15447561)}
@@ -854,7 +858,7 @@ def capannini_work():
     lines = []
     for method, label in CAPANNINI.items():
         formula = {"sortie bitonic": "n/2 * log n (log n + 1) / 2", "quicksort": "n log n", "tiled radix": "32 n"}[method]
-        for e in reversed(COUNTED_EXPONENTS):
+        for e in (16, 18, 20):
             here = counters_of(e, method)
             steps = steps_of(method, 2 ** e)
             if "thread instructions" in here:
@@ -1105,25 +1109,13 @@ def page_with_parts(path):
     return re.sub(r"<!-- (\S+) -->.*?<!-- end -->", replace, path.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
-def launches_of_sort(method, exponent):
-    """(most kernels of a sort, pattern of all its kernels but the last one or None where the number is known)"""
-    if method == "sortie bitonic":
-        n = 2 ** exponent
-        return round(bsn_transactions(n, 32, 2 ** 14) / (2 * n / 32)), None
-    if method == "tiled radix":
-        return 8 * 5, None  # 8 passes: sort tiles, three steps of the prefix sum, move runs
-    # quicksort: two kernels for each round that halves the sequences down to 2^14 keys, more or less, then one for all of them
-    return 7 * (exponent - 14) + 7, "split_kernel|fill_kernel"
-
-
-def count_sort(bench, method, exponent, names, seconds):
-    """{counter: sum over the kernels of one sort} by Nsight Compute; {} where that fails or takes longer than `seconds`."""
-    launches, but_the_last = launches_of_sort(method, exponent)
-    # The first sort of the row.
-    arguments = ["bench", "sort", "--classics", "--from", str(2 ** exponent), "--items", str(2 ** exponent), "--repeat", "1", "--algorithm", method]
-    command = ["ncu", "--csv", "--kernel-name-base", "demangled", "--kernel-name", "regex:" + COUNTED_KERNELS[method], "--launch-count", str(launches),
-               "--cache-control", "none", "--clock-control", "none", "--metrics", ",".join(COUNTERS[n] + ".sum" for n in names), bench, *arguments]
-    begin = time.monotonic()
+def kernels_by_ncu(bench, exponents, names, seconds):
+    """[(kernel, {counter: value})] of the first sort of each row, in the order of launches; None where that fails or takes longer."""
+    # Keys of 32 random bits are uniform; of those of the case uniform, transactions would be counted, which takes long.
+    arguments = ["bench", "sort", "--classics", "--from", str(2 ** exponents[0]), "--items", str(2 ** exponents[1]), "--case", "entropy:32", "--repeat", "1",
+                 "--algorithm", *COUNTED_KERNELS]
+    command = ["ncu", "--csv", "--profile-from-start", "off", "--kernel-name-base", "demangled", "--cache-control", "none", "--clock-control", "none",
+               "--metrics", ",".join(COUNTERS[n] + ".sum" for n in names), bench, *arguments]
     # A file, as a pipe would stay open for as long as a program that ncu leaves behind.
     with tempfile.TemporaryFile("w+") as output:
         process = subprocess.Popen(command, stdout=output, start_new_session=True)
@@ -1138,43 +1130,48 @@ def count_sort(bench, method, exponent, names, seconds):
     by_metric = {metric + ".sum": name for name, metric in COUNTERS.items()}
     for row in csv.DictReader(line for line in printed if line.startswith('"')):
         if name := by_metric.get(row["Metric Name"]):
-            kernel = kernels.setdefault(int(row["ID"]), {"kernel": row["Kernel Name"]})
+            kernel = kernels.setdefault(int(row["ID"]), (row["Kernel Name"], {}))
             if re.fullmatch(r"[\d.,]+", row["Metric Value"]):
-                kernel[name] = float(row["Metric Value"].replace(",", ""))
-    counted = [kernels[number] for number in sorted(kernels)]
-    if but_the_last:
-        end = next((i + 1 for i, kernel in enumerate(counted) if not re.search(but_the_last, kernel["kernel"])), None)
-        complete = end is not None and end > 1
-        counted = counted[:end]
-    else:
-        complete = len(counted) == launches
-    print(f"pages.py: {method}, 2^{exponent}, {len(names)} counters: {len(kernels)} kernels in {time.monotonic() - begin:.1f} s, {len(counted)} of the sort, "
-          f"exit code {code}", file=sys.stderr, flush=True)
-    known = [name for name in names if all(name in kernel for kernel in counted)]
-    if code != 0 or not complete or known != list(names):
-        print("\n".join(line for line in printed if line.startswith("==")), *(kernel["kernel"] for kernel in counted), sep="\n", file=sys.stderr, flush=True)
-    return {name: sum(kernel[name] for kernel in counted) for name in known} if complete else {}
+                kernel[1][name] = float(row["Metric Value"].replace(",", ""))
+    if code != 0:
+        print(f"pages.py: ncu, {', '.join(names)}: exit code {code} after {len(kernels)} kernels", *(line for line in printed if line.startswith("==")), sep="\n",
+              file=sys.stderr, flush=True)
+        return None
+    return [kernels[number] for number in sorted(kernels)]
 
 
-def count_by_ncu(bench, seconds, found=None, patched=True):
-    """Counters of Table 1, each of one array. Rows that the seconds do not suffice for are left out.
+def sums_of_sorts(kernels, exponents):
+    """{(exponent, row): {counter: sum}} of kernels in the order of launches."""
+    sums, e, last = {}, exponents[0], None
+    for kernel, values in kernels:
+        row = next((r for r, pattern in COUNTED_KERNELS.items() if re.search(pattern, kernel)), None)
+        if row is None:
+            print(f"pages.py: not counted: {kernel}, which is of none of the three sorts", file=sys.stderr)
+            continue
+        if last and list(COUNTED_KERNELS).index(row) < list(COUNTED_KERNELS).index(last):
+            e += 2
+        last = row
+        sum_of = sums.setdefault((e, row), {"kernels": 0})
+        sum_of["kernels"] += 1
+        for name, value in values.items():
+            sum_of[name] = sum_of.get(name, 0) + value
+    return sums
 
-    Adds to `found` the counters that it does not have yet. Those that need patched kernels have runs of their own: they slow
-    kernels down.
-    """
+
+def count_by_ncu(bench, seconds):
+    """Counters of Table 1, each of one array. A run of ncu that takes too long is left out."""
     end = time.monotonic() + seconds
-    found = found or {"gpu": next(iter(gpu_names()), ""), "commit": "", "counts": {}}
-    known = subprocess.run(["ncu", "--query-metrics"], stdout=subprocess.PIPE, text=True, check=False).stdout.split()
-    first, *smaller = COUNTED_EXPONENTS
-    groups = [(first, [n for n in COUNTERS if n not in PATCHED and (COUNTERS[n] in known or not known)])]
-    groups += [(first, list(PATCHED))] if patched else []
-    groups += [(e, list(WORK)) for e in smaller]
-    for exponent, names in groups:
-        for method in COUNTED_KERNELS:
-            counts = found["counts"].setdefault(f"2^{exponent}", {}).setdefault(method, {})
-            left = end - time.monotonic()
-            if left >= 1 and not all(n in counts for n in names):
-                counts.update(count_sort(bench, method, exponent, names, min(left, seconds / 2)))
+    found = {"gpu": next(iter(gpu_names()), ""), "commit": "", "counts": {}}
+    for exponents, names in COUNTED:
+        begin = time.monotonic()
+        kernels = kernels_by_ncu(bench, exponents, names, min(end - begin, seconds / 2)) if end - begin > 2 else None
+        sums = sums_of_sorts(kernels or [], exponents)
+        for (e, row), values in sums.items():
+            counts = found["counts"].setdefault(f"2^{e}", {}).setdefault(row, {})
+            counts |= values
+        print(f"pages.py: {', '.join(names)}: {time.monotonic() - begin:.1f} s, kernels of sorts: "
+              f"{', '.join(f'2^{e} {row} ' + str(values['kernels']) for (e, row), values in sums.items())}",
+              file=sys.stderr, flush=True)
     return found
 
 
