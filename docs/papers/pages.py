@@ -35,21 +35,44 @@ from performance import Picture, geometric_mean, number, table  # noqa: E402
 
 LENGTHS = " ".join(f"--case 'length {2 ** e}'" for e in range(15))
 SORTS = "uniform normal zipf:0.5 zipf:1.5 sorted nearly reverse equal entropy:8 entropy:10 entropy:26"
-HOST_SORTS = "uniform zipf:1.5 sorted reverse equal entropy:10"
+HOST_SORTS = "uniform normal zipf:1.5 sorted nearly reverse equal entropy:10"
 HOST_PEERS = "--algorithm radix paradis gnu-parallel-sort"
 WEBS = "gen:web:1M:3154K:71M:500:40:0.85 gen:web:916428:5105K:60300K:32:200:0.8 gen:er:1M:4"
-SKEWED = " ".join(["uniform", *(f"entropy:{b}" for b in (28, 27, 26, 25, 24, 20, 19, 18, 17, 16, 12, 11, 10, 9, 8, 4, 1)), "equal",
-                  *(f"zipf:{e}" for e in (0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2))])
+SKEWED = " ".join(["uniform", *(f"entropy:{b}" for b in (28, 26, 25, 24, 20, 18, 16, 12, 10, 9, 8, 4)), "equal",
+                  *(f"zipf:{e}" for e in (0.5, 0.75, 1, 1.25, 1.5, 2))])
 DEVIATIONS = "uniform normal:0.3 normal:0.1 normal:0.01 normal:0.001 normal:0.0001 normal:0.00001 zipf:0.5 zipf:1 zipf:2 equal"
 OTHERS = "normal zipf sorted reverse nearly entropy high-bits few equal shared-digit"
 TANASIC = "--algorithm tanasic --values u32 --case uniform --repeat 3 --without-cub"
-EXPONENTS = (20, 24, 28)
-# Arguments of sortie-bench by page and report.
+EXPONENTS = tuple(range(16, 29, 2))
+
+
+def tanasic_runs(gpus, suffix=""):
+    """Runs of figures 6 to 9 by their reports."""
+    by_size = lambda key, more, exponents: [f"bench sort --type {key} --items {2 ** e} --gpus {gpus} {more}{TANASIC}" for e in exponents]
+    return {f"tanasic-f32{suffix}": by_size("f32", "", EXPONENTS), f"tanasic-f64{suffix}": by_size("f64", "", EXPONENTS[::2]),
+            f"tanasic-host-f32{suffix}": by_size("f32", "--host-to-host ", EXPONENTS[1:]), f"tanasic-host-f64{suffix}": by_size("f64", "--host-to-host ", EXPONENTS[2::2])}
+
+
+def ilic_runs(gpus, suffix):
+    """Runs of Ilic's figures on several GPUs by their reports; all but those of the types from host memory to host memory."""
+    run = lambda items, algorithms, cases, on=gpus: f"bench sort --items {items} --gpus {on} --host-to-host --algorithm {algorithms} --case {cases} --repeat 3 --without-cub"
+    several = gpus.removeprefix("1 ")
+    return {f"ilic-host-512M{suffix}": run("512M", "rmg tanasic het", "uniform"),
+            f"ilic-host{suffix}": run("128M", "rmg tanasic", HOST_SORTS, several),
+            f"ilic-skew{suffix}": run("128M", "rmg", SKEWED, "2 8"),
+            f"ilic-host-sizes{suffix}": [run(items, "rmg tanasic het", "uniform", several) for items in ("8M", "32M")],
+            f"ilic-cases{suffix}": f"bench sort --items 1G --gpus {several} --algorithm rmg tanasic --case {SORTS} --repeat 3",
+            **{f"ilic-{t}{suffix}": f"bench sort --type {t} --items 512M --gpus 2 8 --algorithm rmg tanasic --case {'zipf:1' if t[0] == 'f' else 'uniform'} --repeat 3 --without-cub"
+               for t in ("u32", "u64", "f32", "f64")}}
+
+
+# Arguments of sortie-bench by page and report; a list is of several runs, whose rows are in one report.
 RUNS = {
     "hou-2017": {
         "hou-kernels": "bench tune --paper --items 32M --repeat 3",
         "hou-lengths": f"bench segsort --policy tuned --policy ics17 --items 128M --repeat 3 {LENGTHS}",
         "hou-grid": "bench segsort --grid --policy ics17 --items 8M",
+        "hou-grid-64": "bench segsort --grid --policy ics17 --items 8M --value u64",
         "hou-rounds": "bench suffix-array gen:dna:16M gen:repeats:16M --algorithm prefix-doubling --rounds 8 --repeat 1",
         "hou-products": f"bench spgemm {WEBS} gen:rmat:15:8 gen:banded:200K:4 --algorithm essc --check-by row-wise --repeat 1",
         "hou-suffix-arrays": "bench suffix-array gen:dna:16M gen:dna:64M gen:dna:128M gen:repeats:16M gen:repeats:64M "
@@ -57,10 +80,10 @@ RUNS = {
     },
     "tanasic-2013": {
         "tanasic-links": "bench links --gpus 2 --repeat 5",
-        **{f"tanasic-f32-{e}": f"bench sort --type f32 --items {2 ** e} --gpus 1 2 4 {TANASIC}" for e in EXPONENTS},
-        "tanasic-f64-28": f"bench sort --type f64 --items {2 ** 28} --gpus 1 2 4 {TANASIC}",
+        **tanasic_runs("1 2 4"),
         "tanasic-staged-28": f"bench sort --type f32 --items {2 ** 28} --gpus 2 4 --transport staged {TANASIC}",
-        "tanasic-host-28": f"bench sort --type f32 --items {2 ** 28} --gpus 4 --host-to-host {TANASIC}",
+        "tanasic-host-peers": [f"bench sort --backend host --type f32 --values u32 --items {2 ** e} --threads {t} --case uniform --repeat 2 --algorithm gnu-parallel-sort"
+                               for e in EXPONENTS[1:-1:2] for t in (8, 16)],
     },
     "ilic-2022": {
         "ilic-cases": f"bench sort --items 1G --gpus 2 --algorithm rmg tanasic --case {SORTS} --repeat 3 --without-cub",
@@ -70,7 +93,7 @@ RUNS = {
            for t in ("u32", "u64", "f32", "f64")},
         "ilic-skew": f"bench sort --items 256M --gpus 2 8 --algorithm rmg --case {SKEWED} --repeat 3 --without-cub",
         "ilic-cases-8": "bench sort --items 256M --gpus 8 --algorithm rmg tanasic --case uniform normal zipf:1.5 sorted reverse equal entropy:10 --repeat 3 --without-cub",
-        "ilic-host-peers": f"bench sort --backend host --items 32M --case uniform --repeat 1 {HOST_PEERS}",
+        "ilic-host-peers": [f"bench sort --backend host --items {items} --case uniform --repeat {repeat} {HOST_PEERS}" for items, repeat in (("2M", 3), ("8M", 3), ("32M", 3), ("128M", 1))],
     },
     "capannini-2011": {
         "capannini-distributions": "bench sort --classics --from 1M --items 64M --repeat 20 --case uniform normal zipf equal "
@@ -88,22 +111,17 @@ RUNS = {
     },
     "cusp": {"cusp-products": f"bench spgemm {WEBS} --algorithm cusp esc essc fused cusparse --check-by row-wise --repeat 7"},
 }
-# The same on two GPUs, measured where there are as many.
-ON_TWO_GPUS = {
-    "tanasic-2013": {
-        "tanasic-links-x2": "bench links --gpus 2 --repeat 5",
-        **{f"tanasic-f32-{e}-x2": f"bench sort --type f32 --items {2 ** e} --gpus 1 2 {TANASIC}" for e in EXPONENTS},
-        "tanasic-f64-28-x2": f"bench sort --type f64 --items {2 ** 28} --gpus 1 2 {TANASIC}",
-        "tanasic-staged-28-x2": f"bench sort --type f32 --items {2 ** 28} --gpus 2 --transport staged {TANASIC}",
-        "tanasic-host-28-x2": f"bench sort --type f32 --items {2 ** 28} --gpus 2 --host-to-host {TANASIC}",
-    },
-    "ilic-2022": {
-        "ilic-cases-x2": f"bench sort --items 1G --gpus 2 --algorithm rmg tanasic --case {SORTS} --repeat 3",
-        "ilic-host-x2": f"bench sort --items 128M --gpus 1 2 --host-to-host --algorithm rmg tanasic --case {HOST_SORTS} --repeat 3 --without-cub",
-        "ilic-host-512M-x2": "bench sort --items 512M --gpus 1 2 8 --host-to-host --algorithm rmg tanasic het --case uniform --repeat 3 --without-cub",
-        **{f"ilic-{t}-x2": f"bench sort --type {t} --items 512M --gpus 2 8 --algorithm rmg tanasic --case {'zipf:1' if t[0] == 'f' else 'uniform'} --repeat 3 --without-cub"
-           for t in ("u32", "u64", "f32", "f64")},
-    },
+# The same on several GPUs, measured where there are as many.
+ON_GPUS = {
+    number: {
+        "tanasic-2013": {
+            f"tanasic-links-x{number}": f"bench links --gpus {number} --repeat 5",
+            **tanasic_runs(gpus, f"-x{number}"),
+            f"tanasic-staged-28-x{number}": f"bench sort --type f32 --items {2 ** 28} --gpus {gpus.removeprefix('1 ')} --transport staged {TANASIC}",
+        },
+        "ilic-2022": ilic_runs(gpus + " 8", f"-x{number}"),
+    }
+    for number, gpus in ((2, "1 2"), (4, "1 2 4"))
 }
 # Reports of earlier runs, in the other folders of docs/results.
 EARLIER = {"sort-merge-u32": "sort", "sort-u32-4e9": "sort"}
@@ -151,12 +169,13 @@ def claims(lines):
 STYLES = [("own", "circle"), ("a", "up"), ("b", "square"), ("c", "diamond"), ("d", "down"), ("e", "circle"), ("copy", "cross")]
 
 
-def chart(title, x_label, y_label, series, log_y=True):
-    """Lines of {label: [(x, y), ...]} over a binary logarithm of x."""
+def chart(title, x_label, y_label, series, log_y=True, log_x=True):
+    """Lines of {label: [(x, y), ...]} over x or its binary logarithm."""
     picture = Picture(820, 440, title)
     left, right, top, bottom = 70, 800, 62 + 20 * ((len(series) + 3) // 4), 390
     points = [p for line in series.values() for p in line]
-    x_ends = [math.log2(f(x for x, _ in points)) for f in (min, max)]
+    scaled = math.log2 if log_x else float
+    x_ends = [scaled(f(x for x, _ in points)) for f in (min, max)]
     low, high = (f(y for _, y in points) for f in (min, max))
     if log_y:
         y_ends = (math.floor(math.log10(low)), math.ceil(math.log10(high)))
@@ -167,14 +186,18 @@ def chart(title, x_label, y_label, series, log_y=True):
         step = 10 ** math.floor(math.log10(high)) / 2
         y_ends = (0, high * 1.05)
         ticks = [step * k for k in range(int(high / step) + 1)]
-    x_of = lambda x: left + (right - left) * (math.log2(x) - x_ends[0]) / max(x_ends[1] - x_ends[0], 1)
+    x_of = lambda x: left + (right - left) * (scaled(x) - x_ends[0]) / max(x_ends[1] - x_ends[0], 1)
     y_of = lambda y: bottom - (bottom - top) * ((math.log10(y) if log_y else y) - y_ends[0]) / (y_ends[1] - y_ends[0])
     picture.text(16, 28, title, size=15, weight="bold")
     for tick in ticks:
         picture.line(left, y_of(tick), right, y_of(tick))
         picture.text(left - 8, y_of(tick) + 4, f"{tick:g}", "end", 11)
-    for power in range(math.ceil(x_ends[0]), int(x_ends[1]) + 1, max(1, round((x_ends[1] - x_ends[0]) / 10))):
-        picture.text(x_of(2 ** power), bottom + 18, str(2 ** power) if power < 14 else f"2^{power}", "middle", 11)
+    if log_x:
+        for power in range(math.ceil(x_ends[0]), int(x_ends[1]) + 1, max(1, round((x_ends[1] - x_ends[0]) / 10))):
+            picture.text(x_of(2 ** power), bottom + 18, str(2 ** power) if power < 14 else f"2^{power}", "middle", 11)
+    else:
+        for x in sorted({x for x, _ in points}):
+            picture.text(x_of(x), bottom + 18, f"{x:g}", "middle", 11)
     picture.line(left, bottom, right, bottom, "axis")
     picture.text((left + right) / 2, bottom + 40, x_label, "middle")
     picture.add(f"<text class=\"ink\" font-size=\"12\" text-anchor=\"middle\" transform=\"translate(18 "
@@ -208,6 +231,51 @@ def stacked(title, note, bars):
             if width > 34:
                 picture.text(x + width / 2, y + 14, f"{100 * values[part] / whole:.0f} %", "middle", 11)
             x += width
+        y += 26
+    return picture.svg()
+
+
+def bars(title, note, groups, labels=()):
+    """A horizontal bar for each value of {group: {label: value}}, one below the other."""
+    labels = list(labels) or list(dict.fromkeys(label for values in groups.values() for label in values))
+    rows = sum(len(values) for values in groups.values())
+    picture = Picture(820, 100 + 15 * rows + 8 * len(groups) + 20 * ((len(labels) + 3) // 4), title)
+    picture.text(16, 28, title, size=15, weight="bold")
+    picture.text(16, 48, note, size=11.5, name="soft")
+    for i, label in enumerate(labels):
+        picture.legend(16 + 196 * (i % 4), 72 + 20 * (i // 4), [(label, STYLES[i % len(STYLES)][0], "square", False)], 0)
+    highest = max(value for values in groups.values() for value in values.values())
+    y = 66 + 20 * ((len(labels) + 3) // 4)
+    for group, values in groups.items():
+        picture.text(190, y + 7.5 * len(values) + 4, group, "end", 11.5)
+        for label, value in values.items():
+            picture.bar(200, y, 520 * value / highest, 12, STYLES[labels.index(label) % len(STYLES)][0])
+            picture.text(206 + 520 * value / highest, y + 10, number(value), "start", 11)
+            y += 15
+        y += 8
+    return picture.svg()
+
+
+def lengths_stacked(title, note, bars_of):
+    """As stacked(), but the length of a bar is its sum, in the same unit for all."""
+    parts = list(dict.fromkeys(part for values in bars_of.values() for part in values))
+    picture = Picture(820, 92 + 26 * len(bars_of) + 20 * ((len(parts) + 3) // 4), title)
+    picture.text(16, 28, title, size=15, weight="bold")
+    picture.text(16, 48, note, size=11.5, name="soft")
+    for i, part in enumerate(parts):
+        picture.legend(16 + 196 * (i % 4), 72 + 20 * (i // 4), [(part, STYLES[i % len(STYLES)][0], "square", False)], 0)
+    y = 66 + 20 * ((len(parts) + 3) // 4)
+    highest = max(sum(values.values()) for values in bars_of.values())
+    for label, values in bars_of.items():
+        picture.text(190, y + 15, label, "end", 11.5)
+        x = 200.0
+        for i, part in enumerate(parts):
+            width = 540 * values.get(part, 0) / highest
+            picture.bar(x, y, width, 18, STYLES[i % len(STYLES)][0])
+            if width > 34:
+                picture.text(x + width / 2, y + 14, number(values[part]), "middle", 11)
+            x += width
+        picture.text(x + 6, y + 14, number(sum(values.values())), "start", 11)
         y += 26
     return picture.svg()
 
@@ -416,8 +484,18 @@ def hou_claims():
 
 # ---- Tanasic et al. 2013 ------------------------------------------------------------------------
 
-def tanasic_row(name, devices, of="tanasic"):
-    rows = rows_of(name).get("uniform", {})
+# The machines by the suffix of their reports.
+MACHINES = {"": "one GPU", "-x2": "two GPUs", "-x4": "four GPUs"}
+GPUS_OF = {"": 1, "-x2": 2, "-x4": 4}
+
+
+def best_suffix(name):
+    """Suffix of the report of that name on the most GPUs; None without any."""
+    return next((suffix for suffix in reversed(MACHINES) if report(name + suffix)), None)
+
+
+def tanasic_row(name, devices, exponent=None, of="tanasic"):
+    rows = rows_of(name).get("uniform" if exponent is None else f"2^{exponent} uniform", {})
     plural = "device" if devices == 1 else "devices"
     return next((r for m, r in rows.items() if m.startswith(f"{of}, {devices} {plural}")), None)
 
@@ -448,27 +526,73 @@ def drawn_parts(row):
 
 
 def tanasic_breakdown():
-    bars = {}
-    for devices in (2, 4):
-        for e in EXPONENTS:
-            if row := tanasic_row(f"tanasic-f32-{e}", devices):
-                bars[f"2^{e} f32, {devices} devices"] = drawn_parts(row)
-    for devices in (2, 4):
-        if row := tanasic_row("tanasic-f64-28", devices):
-            bars[f"2^28 f64, {devices} devices"] = drawn_parts(row)
-    return bars
+    """Parts of the time, on as many GPUs as were to be had."""
+    suffix = best_suffix("tanasic-f32")
+    found = {}
+    for devices in sorted({2, max(GPUS_OF[suffix], 2) if suffix != "" else 4}):
+        for key in ("f32", "f64"):
+            for e in EXPONENTS:
+                if row := tanasic_row(f"tanasic-{key}{suffix}", devices, e):
+                    found[f"2^{e} {key}, {devices} devices"] = drawn_parts(row)
+    return found
 
 
-def tanasic_times():
+def tanasic_times(suffix=""):
     lines = []
-    names = [f"tanasic-f32-{e}" for e in EXPONENTS] + ["tanasic-f64-28"]
-    for name in names:
-        row = {d: tanasic_row(name, d) for d in (1, 2, 4)}
-        if not row[1]:
-            continue
-        lines.append([name.removeprefix("tanasic-"), *(number(milliseconds(row[d])) if row[d] else "" for d in (1, 2, 4)),
-                      number(row[1]["rate"]), f"{row[1]['median_seconds'] / row[2]['median_seconds']:.2f}"])
-    return table(["records", "1 device, ms", "2 devices, ms", "4 devices, ms", "1 device, 10^9 records/s", "1 / 2 devices"], lines)
+    for key in ("f32", "f64"):
+        for e in EXPONENTS:
+            row = {d: tanasic_row(f"tanasic-{key}{suffix}", d, e) for d in (1, 2, 4)}
+            if not row[1]:
+                continue
+            speedup = lambda a, b: f"{row[a]['median_seconds'] / row[b]['median_seconds']:.2f}" if row[a] and row[b] else ""
+            lines.append([f"2^{e} {key}", *(number(milliseconds(row[d])) if row[d] else "" for d in (1, 2, 4)), *(number(row[d]["rate"]) if row[d] else "" for d in (1, 2, 4)),
+                          speedup(1, 2), speedup(1, 4), speedup(2, 4)])
+    what = "device" if suffix == "" else "GPU"
+    return table(["records", f"1 {what}, ms", f"2 {what}s", f"4 {what}s", f"1 {what}, 10^9 records/s", f"2 {what}s", f"4 {what}s", "1 / 2", "1 / 4", "2 / 4"], lines) if lines else ["Not measured yet."]
+
+
+def tanasic_fig6a():
+    """{label: [(records, 10^9 records/s)]} of figure 6(a)."""
+    suffix = best_suffix("tanasic-f32")
+    return {f"{d} GPU{'s' if d > 1 else ''}": line for d in (1, 2, 4) if d <= GPUS_OF[suffix]
+            if (line := [(r["items"], r["rate"]) for e in EXPONENTS if (r := tanasic_row(f"tanasic-f32{suffix}", d, e))])}
+
+
+def tanasic_fig6b():
+    """The same of figure 6(b), with the copies from and to the host, and sorts of the host."""
+    suffix = best_suffix("tanasic-host-f32")
+    series = {f"{d} GPU{'s' if d > 1 else ''}": line for d in (1, 2, 4) if d <= GPUS_OF[suffix]
+              if (line := [(r["items"], r["rate"]) for e in EXPONENTS if (r := tanasic_row(f"tanasic-host-f32{suffix}", d, e))])}
+    for case, rows in rows_of("tanasic-host-peers").items():
+        for method, row in rows.items():
+            if method.startswith("gnu-parallel-sort"):
+                series.setdefault(f"GNU, {method.split(', ')[1]}", []).append((row["items"], row["rate"]))
+    return {label: line for label, line in series.items() if len(line) > 1}
+
+
+def tanasic_fig7():
+    """{label: [(records, speedup)]}"""
+    suffix = best_suffix("tanasic-f32")
+    series = {}
+    for few, many in ((1, 2), (1, 4), (2, 4)):
+        for e in EXPONENTS:
+            rows = [tanasic_row(f"tanasic-f32{suffix}", d, e) for d in (few, many)]
+            if all(rows) and many <= GPUS_OF[suffix]:
+                series.setdefault(f"{many} GPUs / {few}", []).append((rows[0]["items"], rows[0]["median_seconds"] / rows[1]["median_seconds"]))
+    return series
+
+
+def host_parts(row):
+    """Copies and sorting, as in figure 8."""
+    phases = {n: s for n, s in row["phase_seconds"].items() if not n.startswith("stage ")}
+    return {"host to device": phases["copy in"], "sorting": sum(s for n, s in phases.items() if not n.startswith("copy")), "device to host": phases["copy out"]}
+
+
+def tanasic_fig8():
+    suffix = best_suffix("tanasic-host-f32")
+    devices = max(GPUS_OF[suffix], 2) if suffix else 4
+    return {f"2^{e} {key}, {devices} devices": host_parts(row) for key in ("f32", "f64") for e in EXPONENTS
+            if (row := tanasic_row(f"tanasic-host-{key}{suffix}", devices, e))}
 
 
 def tanasic_links(name="tanasic-links"):
@@ -481,9 +605,9 @@ def tanasic_links(name="tanasic-links"):
 def tanasic_peers():
     """Pivots, swaps and merges with peer access and through the host."""
     lines = []
-    for label, names in (("one GPU", ("tanasic-f32-28", "tanasic-staged-28")), ("two GPUs", ("tanasic-f32-28-x2", "tanasic-staged-28-x2"))):
+    for suffix, label in MACHINES.items():
         for devices in (2, 4):
-            rows = [tanasic_row(name, devices) for name in names]
+            rows = [tanasic_row(f"tanasic-f32{suffix}", devices, 28), tanasic_row(f"tanasic-staged-28{suffix}", devices)]
             if not all(rows):
                 continue
             sums = [{step: sum(s for n, s in row["phase_seconds"].items() if n.endswith(": " + step)) for step in ("pivot", "swap", "merge")} for row in rows]
@@ -493,32 +617,43 @@ def tanasic_peers():
 
 
 def tanasic_two_gpus():
+    """Parts of the time on two GPUs of a machine that has at least as many."""
     lines = []
-    for name in [f"tanasic-f32-{e}-x2" for e in EXPONENTS] + ["tanasic-f64-28-x2"]:
-        one, two = tanasic_row(name, 1), tanasic_row(name, 2)
-        if not (one and two):
-            continue
-        parts = stage_parts(two)
-        whole = sum(parts.values())
-        lines.append([name.removeprefix("tanasic-").removesuffix("-x2"), number(milliseconds(one)), number(milliseconds(two)), f"{one['median_seconds'] / two['median_seconds']:.2f}",
-                      *(f"{100 * parts.get(part, 0) / whole:.2g} %" for part in ("single-GPU sort", "initial pivot", "initial swap", "initial merge"))])
-    return table(["records", "1 GPU, ms", "2 GPUs, ms", "1 / 2", "single-GPU sort", "pivot", "swap", "merge"], lines) if lines else ["Not measured yet."]
+    suffix = best_suffix("tanasic-f32")
+    for key in ("f32", "f64"):
+        for e in EXPONENTS:
+            if row := tanasic_row(f"tanasic-{key}{suffix}", 2, e):
+                parts = stage_parts(row)
+                whole = sum(parts.values())
+                lines.append([f"2^{e} {key}", number(milliseconds(row)), *(f"{100 * parts.get(part, 0) / whole:.2g} %" for part in ("single-GPU sort", "initial pivot", "initial swap", "initial merge"))])
+    return table(["records", "2 GPUs, ms", "single-GPU sort", "pivot", "swap", "merge"], lines) if lines and suffix else ["Not measured yet."]
 
 
 def tanasic_host():
-    row = tanasic_row("tanasic-host-28", 4)
-    return [] if not row else table(["phase", "ms"], [[n, number(1e3 * s)] for n, s in row["phase_seconds"].items()])
+    lines = []
+    for suffix, label in MACHINES.items():
+        for key in ("f32", "f64"):
+            for devices in (1, 2, 4):
+                for e in EXPONENTS:
+                    if row := tanasic_row(f"tanasic-host-{key}{suffix}", devices, e):
+                        parts = host_parts(row)
+                        whole = sum(parts.values())
+                        lines.append([f"2^{e} {key}, {devices} on {label}", number(milliseconds(row)), number(row["rate"]), *(f"{100 * s / whole:.0f} %" for s in parts.values())])
+    return table(["records, devices", "ms", "10^9 records/s", "host to device", "sorting", "device to host"], lines) if lines else ["Not measured yet."]
 
 
 def tanasic_claims():
     two, one, four = (tanasic_row("sort-merge-u32", d) for d in (2, 1, 4))
-    f32, f64 = tanasic_row("tanasic-f32-28", 4), tanasic_row("tanasic-f64-28", 4)
+    real = best_suffix("tanasic-f32")
+    on_four = "four GPUs" if real == "-x4" else "four devices"
+    four_of = real if real == "-x4" else ""
+    f32, f64 = tanasic_row(f"tanasic-f32{four_of}", 4, 28), tanasic_row(f"tanasic-f64{four_of}", 4, 28)
     time = lambda row: row["median_seconds"]
     lines = [("two GPUs sort faster than one (Fig. 7; 2 * 10^9 u32 on two H200)", "1.9", f"{time(one) / time(two):.2f}", time(one) > 1.5 * time(two)),
              ("four GPUs sort faster than two (four H200): to one", "3.3", f"{time(one) / time(four):.2f}", time(four) < time(two)),
              ("two GPUs: swap and merge take a small part (Fig. 9; two H200)", "7 to 13 %",
               f"{100 * two['phase_seconds']['stages'] / time(two):.0f} %", two["phase_seconds"]["stages"] / time(two) < 0.2)]
-    if small := tanasic_row("tanasic-f32-28", 2):
+    if small := tanasic_row(f"tanasic-f32{real}", 2, 28):
         parts = stage_parts(small)
         share = parts["initial pivot"] / sum(parts.values())
         lines.append(("two devices: the pivot is insignificant", "0.01 %", f"{100 * share:.2f} %", share < 0.02))
@@ -526,23 +661,37 @@ def tanasic_claims():
         parts = stage_parts(f32)
         whole = sum(parts.values())
         ratio = f32["median_seconds"] / f64["median_seconds"]
-        lines += [("four devices: the single-GPU sort dominates (Fig. 9)", "60 to 70 %", f"{100 * parts['single-GPU sort'] / whole:.0f} %", parts["single-GPU sort"] / whole > 0.5),
-                  ("four devices: the swap dominates the global stage", "80 %", f"{100 * parts['global swap'] / (parts['global swap'] + parts['global merge'] + parts['global pivot']):.0f} %",
+        lines += [(f"{on_four}: the single-GPU sort dominates (Fig. 9)", "60 to 70 %", f"{100 * parts['single-GPU sort'] / whole:.0f} %", parts["single-GPU sort"] / whole > 0.5),
+                  (f"{on_four}: the swap dominates the global stage", "80 %", f"{100 * parts['global swap'] / (parts['global swap'] + parts['global merge'] + parts['global pivot']):.0f} %",
                    parts["global swap"] > parts["global merge"]),
                   ("64-bit keys: rate over that of 32-bit keys", "79 to 85 %", f"{100 * ratio:.0f} %", 0.6 < ratio < 0.95)]
-    for label, names in (("one GPU", ("tanasic-staged-28",)), ("two GPUs", ("tanasic-staged-28-x2",))):
-        if row := tanasic_row(names[0], 2):
+    for suffix, label in MACHINES.items():
+        if row := tanasic_row(f"tanasic-staged-28{suffix}", 2):
             parts = stage_parts(row)
             share = parts["initial pivot"] / sum(parts.values())
             lines.append((f"two devices on {label} without peer access (Fig. 5): the pivot is insignificant", "", f"{100 * share:.2f} %", share < 0.02))
-    for records in ("f32-28", "f64-28"):
-        one, two = tanasic_row(f"tanasic-{records}-x2", 1), tanasic_row(f"tanasic-{records}-x2", 2)
-        if one and two:
+    for key in ("f32", "f64"):
+        one, two, four = (tanasic_row(f"tanasic-{key}{real}", d, 28) for d in (1, 2, 4))
+        if one and two and real:
             parts = stage_parts(two)
             moved = (parts["initial swap"] + parts["initial merge"]) / sum(parts.values())
-            lines += [(f"two GPUs sort faster than one (Fig. 7; 2^28 pairs, {records[:3]})", "1.9", f"{time(one) / time(two):.2f}", time(one) > 1.5 * time(two)),
-                      (f"two GPUs: swap and merge take a small part (Fig. 9; 2^28 pairs, {records[:3]})", "7 to 13 %", f"{100 * moved:.0f} %", moved < 0.2)]
-    links = rows_of("tanasic-links-x2") or rows_of("tanasic-links")
+            lines += [(f"two GPUs sort faster than one (Fig. 7; 2^28 pairs, {key})", "1.9", f"{time(one) / time(two):.2f}", time(one) > 1.5 * time(two)),
+                      (f"two GPUs: swap and merge take a small part (Fig. 9; 2^28 pairs, {key})", "7 to 13 %", f"{100 * moved:.0f} %", moved < 0.2)]
+        if one and four and real == "-x4":
+            lines.append((f"four GPUs sort faster than two (Fig. 7; 2^28 pairs, {key}): to one, to two", "3.3, 1.7", f"{time(one) / time(four):.2f}, {time(two) / time(four):.2f}", time(four) < time(two)))
+    if real:
+        gains = {e: time(a) / time(b) for e in EXPONENTS if (a := tanasic_row(f"tanasic-f32{real}", 1, e)) and (b := tanasic_row(f"tanasic-f32{real}", 2, e))}
+        least = next((e for e in sorted(gains) if gains[e] > 1), None)
+        lines.append(("two GPUs beat one from the smallest inputs (Fig. 7, f32): fewest records of those tried where they do", "2^19, 1.7 times", f"2^{least}, {gains[least]:.2f} times" if least else "none",
+                      least is not None and least <= 20))
+    host = best_suffix("tanasic-host-f32")
+    cpu = {r["items"]: max(r["rate"] for m, r in rows.items() if m.startswith("gnu")) for rows in rows_of("tanasic-host-peers").values() for r in rows.values() if r["method"].startswith("gnu")}
+    if host is not None and cpu:
+        at = {e: tanasic_row(f"tanasic-host-f32{host}", GPUS_OF[host], e) for e in EXPONENTS}
+        ratios = {e: row["rate"] / cpu[2 ** e] for e, row in at.items() if row and 2 ** e in cpu}
+        lines.append((f"from host memory, GPUs beat the parallel sort of the host from 2^21 records (Fig. 6b): {MACHINES[host]} / 16 threads, {', '.join(f'2^{e}' for e in ratios)}", "up to 1.8, four GPUs",
+                      ", ".join(f"{r:.1f}" for r in ratios.values()), all(r > 1 for e, r in ratios.items() if e >= 21)))
+    links = rows_of("tanasic-links-x4") or rows_of("tanasic-links-x2") or rows_of("tanasic-links")
     pair = links.get("device 0 and device 1, both ways")
     host = links.get("host to device 0")
     if pair and "staged" in pair:
@@ -550,13 +699,14 @@ def tanasic_claims():
                       "", f"{pair['direct']['rate']:.0f}, {pair['staged']['rate']:.0f}", pair["direct"]["rate"] > pair["staged"]["rate"]))
         lines.append(("staged copies reach less than the host link both ways: staged, 2 x host to device",
                       "", f"{pair['staged']['rate']:.0f}, {2 * host['direct']['rate']:.0f}", pair["staged"]["rate"] < 2 * host["direct"]["rate"]))
-    for label, row in (("four logical devices", tanasic_row("tanasic-host-28", 4)), ("two GPUs", tanasic_row("tanasic-host-28-x2", 2))):
-        if not row:
-            continue
-        copies = sum(s for n, s in row["phase_seconds"].items() if "copy" in n or "host" in n)
-        if copies:
-            share = copies / sum(s for n, s in row["phase_seconds"].items() if not n.startswith("stage "))
-            lines.append((f"copies from and to the host take a part of the whole (Fig. 8; {label})", "17 to 32 %", f"{100 * share:.0f} %", share < 0.4))
+    for suffix, label in MACHINES.items():
+        for key in ("f32", "f64"):
+            for devices in (4, 2):
+                shares = {e: 1 - parts["sorting"] / sum(parts.values()) for e in EXPONENTS if (row := tanasic_row(f"tanasic-host-{key}{suffix}", devices, e)) and (parts := host_parts(row))}
+                if shares:
+                    lines.append((f"copies from and to the host take a part of the whole (Fig. 8; {key}, {devices} devices on {label}): {', '.join(f'2^{e}' for e in (min(shares), max(shares)) if len(shares) > 1 or e == max(shares))}",
+                                  "17 to 32 %", ", ".join(f"{100 * shares[e]:.0f} %" for e in sorted({min(shares), max(shares)})), max(shares.values()) < 0.4))
+                    break
     return claims(lines)
 
 
@@ -1073,19 +1223,24 @@ PARTS = {
     "hou-claims": hou_claims, "hou-reg-sort": lambda: hou_bindings("reg_sort"), "hou-smem-merge": lambda: hou_bindings("smem_merge"),
     "hou-grid": hou_grid_table, "hou-chunks": hou_chunks, "hou-bins": hou_bins, "hou-moderngpu": hou_moderngpu,
     "hou-suffix-arrays": hou_suffix_arrays,
-    "tanasic-claims": tanasic_claims, "tanasic-links": tanasic_links, "tanasic-links-two-gpus": lambda: tanasic_links("tanasic-links-x2"), "tanasic-times": tanasic_times, "tanasic-host": tanasic_host, "tanasic-peers": tanasic_peers, "tanasic-two-gpus": tanasic_two_gpus,
+    "tanasic-claims": tanasic_claims, "tanasic-links": tanasic_links, "tanasic-links-two-gpus": lambda: tanasic_links("tanasic-links-x2"), "tanasic-links-four-gpus": lambda: tanasic_links("tanasic-links-x4"),
+    "tanasic-times": tanasic_times, "tanasic-times-two-gpus": lambda: tanasic_times("-x2"), "tanasic-times-four-gpus": lambda: tanasic_times("-x4"), "tanasic-host": tanasic_host, "tanasic-peers": tanasic_peers, "tanasic-two-gpus": tanasic_two_gpus,
     "ilic-claims": ilic_claims, "ilic-table": ilic_table, "ilic-two-gpus": ilic_two_gpus, "ilic-host": ilic_host, "ilic-bits": ilic_bits, "ilic-types": ilic_types, "ilic-sizes": ilic_sizes, "ilic-eight": ilic_eight, "ilic-links": ilic_links, "ilic-host-peers": ilic_host_peers,
     "capannini-claims": capannini_claims, "capannini-table": capannini_table, "capannini-counters": capannini_counters, "capannini-counted-by": capannini_counted_by, "capannini-work": capannini_work,
     "capannini-deviations": capannini_deviations, "capannini-slow-sorts": capannini_slow_sorts, "capannini-distributions": capannini_distributions,
     "garland-claims": garland_claims, "garland-table": garland_table, "garland-pairs-table": lambda: garland_table("-pairs", "pairs"), "cusp-table": cusp_table, "cusp-claims": cusp_claims,
     **{f"{page}-source": (lambda names=tuple(runs): measured_by(names)) for page, runs in RUNS.items()},
-    **{f"{page}-two-gpus-source": (lambda names=tuple(runs): measured_by(names)) for page, runs in ON_TWO_GPUS.items()},
+    **{f"{page}-{word}-gpus-source": (lambda names=tuple(runs): measured_by(names)) for number, word in ((2, "two"), (4, "four")) for page, runs in ON_GPUS[number].items()},
     "capannini-2011-source": lambda: measured_by(["capannini-distributions", "capannini-deviations", "garland-classics"]),
 }
 PICTURES = {
     "hou-fig11.svg": ("hou-lengths", lambda: chart("Fig. 11: segments of equal length, u32 pairs", "pairs in each segment", "10^9 pairs per second", hou_lengths())),
     "hou-fig2.svg": ("hou-products", hou_fig2),
-    "tanasic-fig9.svg": ("tanasic-f32-28", lambda: stacked("Fig. 9: parts of the time, pairs of a float and a u32", "From one more sort, which waits after each part.", tanasic_breakdown())),
+    "tanasic-fig6a.svg": ("tanasic-f32", lambda: chart("Fig. 6(a): pairs of an f32 and a u32 in GPU memory", "records", "10^9 records per second", tanasic_fig6a())),
+    "tanasic-fig6b.svg": ("tanasic-host-peers", lambda: chart("Fig. 6(b): pairs of an f32 and a u32 from host memory to host memory", "records", "10^9 records per second", tanasic_fig6b())),
+    "tanasic-fig7.svg": ("tanasic-f32-x2", lambda: chart("Fig. 7: speedup by more GPUs, pairs of an f32 and a u32", "records", "speedup", tanasic_fig7(), log_y=False)),
+    "tanasic-fig8.svg": ("tanasic-host-f32", lambda: stacked("Fig. 8: copies from and to the host, and sorting", "Shares of the whole, pairs of a floating-point key and a u32.", tanasic_fig8())),
+    "tanasic-fig9.svg": ("tanasic-f32", lambda: stacked("Fig. 9: parts of the time, pairs of a floating-point key and a u32", "From one more sort, which waits after each part.", tanasic_breakdown())),
     "capannini-fig5.svg": ("garland-classics", capannini_times),
     "capannini-fig6.svg": (None, capannini_formulas),
     "garland-rates.svg": ("garland-classics", garland_rates),
@@ -1182,28 +1337,50 @@ def gpu_names():
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout.splitlines()
 
 
+def run_bench(bench, lines):
+    """The report of one run; or of several, with the rows of all, whose cases tell the number of items. None without any."""
+    whole = None
+    for line in [lines] if isinstance(lines, str) else lines:
+        done = subprocess.run([bench, *shlex.split(line), "--json", "-"], stdout=subprocess.PIPE, check=False)
+        if done.returncode not in (0, 1) or not done.stdout:
+            print(f"pages.py: no report, exit code {done.returncode}: {line}", file=sys.stderr)
+            continue
+        one = json.loads(done.stdout)
+        if not isinstance(lines, str):
+            for row in one["rows"]:
+                row["case"] = f"2^{int(math.log2(row['items']))} {row['case']}"
+                row["method"] += f", {one['threads']} threads" if one["backend"] == "host" else ""
+        if whole is None:
+            whole = one
+        else:
+            whole["rows"] += one["rows"]
+            whole["command"] += ["and", *one["command"]]
+    return whole
+
+
 def measure(bench, pages):
     RESULTS.mkdir(parents=True, exist_ok=True)
     for page in pages or RUNS:
         if page == "capannini-2011" and shutil.which("ncu"):
             with lzma.open(RESULTS / "capannini-counters.json.xz", "wt", encoding="utf-8") as file:
                 json.dump(count_by_ncu(bench, 3600), file)
-        runs = RUNS[page] | (ON_TWO_GPUS.get(page, {}) if len(gpu_names()) > 1 else {})
-        for name, arguments in runs.items():
-            done = subprocess.run([bench, *shlex.split(arguments), "--json", "-"], stdout=subprocess.PIPE, check=False)
-            if done.returncode not in (0, 1) or not done.stdout:
-                print(f"pages.py: {name}: no report, exit code {done.returncode}", file=sys.stderr)
-                continue
-            with lzma.open(RESULTS / f"{name}.json.xz", "wb", preset=9 | lzma.PRESET_EXTREME) as file:
-                file.write(done.stdout)
+        runs = dict(RUNS[page])
+        for number, pages_on in ON_GPUS.items():
+            if len(gpu_names()) >= number:
+                runs |= pages_on.get(page, {})
+        for name, lines in runs.items():
+            if found := run_bench(bench, lines):
+                with lzma.open(RESULTS / f"{name}.json.xz", "wb", preset=9 | lzma.PRESET_EXTREME) as file:
+                    file.write(json.dumps(found, indent=2).encode())
 
 
 def main():
     arguments = sys.argv[1:]
     if arguments[:1] == ["--commands"] and len(arguments) == 2:
-        for runs in RUNS.values():
-            for name, line in runs.items():
-                print(f"{arguments[1]} {line} --json {name}.json")
+        for runs in [*RUNS.values(), *(of for pages_on in ON_GPUS.values() for of in pages_on.values())]:
+            for name, lines in runs.items():
+                for i, line in enumerate([lines] if isinstance(lines, str) else lines):
+                    print(f"{arguments[1]} {line} --json {name}{'' if isinstance(lines, str) else f'-{i}'}.json")
         return 0
     if arguments[:1] == ["--measure"] and len(arguments) > 1 and all(page in RUNS for page in arguments[2:]):
         measure(arguments[1], arguments[2:])
