@@ -741,7 +741,7 @@ def ilic_changes(cases, algorithm, devices):
 
 
 def ilic_two_gpus():
-    cases = rows_of("ilic-cases-x2")
+    cases = rows_of(f"ilic-cases{best_suffix('ilic-cases')}")
     own, other = ilic_changes(cases, "rmg", 2), ilic_changes(cases, "tanasic", 2)
     lines = []
     for case, (ms, change) in own.items():
@@ -754,9 +754,9 @@ def ilic_two_gpus():
 
 def ilic_host():
     lines = []
-    for label, name in (("one GPU", "ilic-host"), ("two GPUs", "ilic-host-x2")):
-        cases = rows_of(name)
-        for devices in (1, 2):
+    for suffix, label in MACHINES.items():
+        cases = rows_of(f"ilic-host{suffix}")
+        for devices in (1, 2, 4, 8):
             own, repaired, other = (ilic_changes(cases, a, devices) for a in ("rmg", "rmg-repair", "tanasic"))
             for case, (ms, change) in own.items():
                 phases = next(r for m, r in cases[case].items() if m.startswith(f"rmg, {devices} "))["phase_seconds"]
@@ -766,9 +766,17 @@ def ilic_host():
 
 
 def ilic_host_rows():
-    """[(number of keys, {method: row})] of sorts of uniform keys from host memory on two GPUs."""
-    cases = [rows_of(name).get("uniform", {}) for name in ("ilic-host-x2", "ilic-host-512M-x2")]
-    return [(next(iter(rows.values()))["items"], rows) for rows in cases if rows]
+    """[(suffix of the machine, number of keys, {method: row})] of sorts of uniform keys from host memory."""
+    found = []
+    for suffix in MACHINES:
+        cases = [rows for name in ("ilic-host-sizes", "ilic-host", "ilic-host-512M") for case, rows in rows_of(name + suffix).items() if case.split()[-1] == "uniform"]
+        found += [(suffix, next(iter(rows.values()))["items"], rows) for rows in cases]
+    return found
+
+
+def ilic_best_host():
+    """The suffix of the machine with the most GPUs."""
+    return next((suffix for suffix in reversed(MACHINES) if any(of == suffix for of, _, _ in ilic_host_rows())), "")
 
 
 def ilic_row(rows, algorithm, devices):
@@ -778,12 +786,12 @@ def ilic_row(rows, algorithm, devices):
 def ilic_sizes():
     """Times and parts of sorts from host memory on two GPUs, by the number of keys and devices."""
     lines = []
-    for items, rows in ilic_host_rows():
+    for suffix, items, rows in ilic_host_rows():
         for devices in (1, 2, 4, 8):
-            if own := ilic_row(rows, "rmg", devices):
+            if suffix and (own := ilic_row(rows, "rmg", devices)):
                 others = [ilic_row(rows, a, devices) for a in ("copies alone", "tanasic", "het")]
                 phases = own["phase_seconds"]
-                lines.append([f"{items / 1e9:.2f} * 10^9, {devices}", number(milliseconds(own)), *(number(1e3 * phases.get(p, 0)) for p in ("copy in", "partition", "exchange", "sort and copy out")),
+                lines.append([f"{items / 1e9:.3g} * 10^9, {devices} on {MACHINES[suffix]}", number(milliseconds(own)), *(number(1e3 * phases.get(p, 0)) for p in ("copy in", "partition", "exchange", "sort and copy out")),
                               *(number(milliseconds(r)) if r else "" for r in others), f"{others[1]['median_seconds'] / own['median_seconds']:.2f}" if others[1] else ""])
     return table(["keys, devices", "`rmg`, ms", "copy in", "partition", "exchange", "sort and copy out", "copies alone", "`tanasic`, ms", "`het`, ms", "`tanasic` / `rmg`"], lines) if lines else ["Not measured yet."]
 
@@ -816,7 +824,7 @@ def ilic_type_rows(suffix=""):
 def ilic_types():
     lines = []
     narrow = {"u64": "u32", "f64": "f32"}
-    for label, suffix, devices in (("2 on one GPU", "", 2), ("2 on two GPUs", "-x2", 2), ("8 on two GPUs", "-x2", 8)):
+    for label, suffix, devices in [(f"{d} on {label}", suffix, d) for suffix, label in MACHINES.items() for d in (2, 8)]:
         times = {t: {a: milliseconds(r) for a in ("rmg", "tanasic") if (r := ilic_row(rows, a, devices))} for t, rows in ilic_type_rows(suffix).items()}
         if not all("rmg" in of for of in times.values()):
             continue
@@ -825,33 +833,123 @@ def ilic_types():
     return table(["keys, devices", "`rmg`, ms", "to 32 bits", "printed", "`tanasic`, ms"], lines) if lines else ["Not measured yet."]
 
 
-def ilic_peer_runs():
-    """[(machine, number of devices, {method: row} of the host, {method: row} from host memory on GPUs)]"""
-    runs = [("one GPU", "ilic-host-peers", "ilic-host"), ("two GPUs", "ilic-host-peers", "ilic-host-x2")]
-    found = [(label, report(peers), next(iter(rows_of(peers).values()), {}), rows_of(gpus).get("uniform", {})) for label, peers, gpus in runs]
-    return [(label, of["threads"] or of["machine"]["cores"], rows, own) for label, of, rows, own in found if rows and ilic_row(own, "rmg", 2)]
+def ilic_peer_rows():
+    """[(number of keys, sort of the host, row)]"""
+    return [(row["items"], method, row) for rows in rows_of("ilic-host-peers").values() for method, row in rows.items() if not method.startswith("memcpy")]
 
 
 def ilic_host_peers():
     """Times of host sorts, and of `rmg` from host memory."""
+    suffix = ilic_best_host()
+    own = {(items, d): r for of, items, rows in ilic_host_rows() if of == suffix for d in (1, 2, 4, 8) if (r := ilic_row(rows, "rmg", d))}
     lines = []
-    for label, threads, rows, gpus in ilic_peer_runs():
-        own = ilic_row(gpus, "rmg", 2)
-        shown = [(m, f"{threads} threads", r) for m, r in rows.items() if m != "memcpy"]
-        shown = [s for s in shown if not any(s[0] == line[1] for line in lines)] if lines else shown
-        shown += [(f"`rmg`, {d}", f"host to host, {label}", r) for d in (1, 2) if (r := ilic_row(gpus, "rmg", d))]
-        for method, where, row in shown:
-            factor = own["rate"] / row["rate"]
-            lines.append([f"{row['items']:,}", method, where, number(milliseconds(row)), number(row["rate"]), "" if row is own else f"{factor:.1f}"])
-    return table(["keys", "sort, devices", "on", "ms", "10^9 keys/s", "`rmg` on 2 devices / it, by the rates"], lines) if lines else ["Not measured yet."]
+    for items in sorted({n for n, _, _ in ilic_peer_rows()} | {n for n, _ in own}):
+        two = own.get((items, 2))
+        for method, row in [(m, r) for n, m, r in ilic_peer_rows() if n == items] + [(f"`rmg`, {d} on {MACHINES[suffix]}", r) for (n, d), r in own.items() if n == items]:
+            lines.append([f"{items:,}", method, number(milliseconds(row)), number(row["rate"]), f"{row['median_seconds'] / two['median_seconds']:.1f}" if two and row is not two else ""])
+    return table(["keys", "sort", "ms", "10^9 keys/s", "it / `rmg` on 2 devices"], lines) if lines else ["Not measured yet."]
+
+
+def ilic_by_keys(algorithms, suffix):
+    """{label: [(keys, ms)]} of (algorithm, devices)."""
+    series = {}
+    for of, items, rows in ilic_host_rows():
+        for algorithm, devices in algorithms:
+            if of == suffix and (row := ilic_row(rows, algorithm, devices)):
+                series.setdefault(f"{algorithm}, {devices} device{'s' if devices > 1 else ''}", []).append((items, milliseconds(row)))
+    return {label: line for label, line in series.items() if len(line) > 1}
+
+
+def ilic_fig12():
+    suffix = ilic_best_host()
+    series = ilic_by_keys([("rmg", d) for d in (2, 4, 8)], suffix)
+    for items, method, row in ilic_peer_rows():
+        series.setdefault(method, []).append((items, milliseconds(row)))
+    return series
+
+
+def ilic_fig11():
+    """{number of keys: {sort: 10^9 keys/s}} of the most keys that all were measured with."""
+    suffix = ilic_best_host()
+    items = max((n for n, _, _ in ilic_peer_rows()), default=0)
+    groups = {m: {"host": r["rate"]} for n, m, r in ilic_peer_rows() if n == items}
+    for of, n, rows in ilic_host_rows():
+        for d in (1, 2, 4, 8):
+            if of == suffix and (n == items or d == 1) and (row := ilic_row(rows, "rmg", d)):
+                groups[f"rmg, {d} device{'s' if d > 1 else ''}{'' if n == items else f', {n / 1e9:.2g}e9 keys'}"] = {"from host memory": row["rate"]}
+    return groups
+
+
+def ilic_parts():
+    """Milliseconds of each part of sorts of the most keys from host memory."""
+    suffix = ilic_best_host()
+    _, items, rows = max((found for found in ilic_host_rows() if found[0] == suffix), key=lambda found: found[1])
+    groups = {}
+    for algorithm in ("rmg", "tanasic", "het"):
+        for d in (1, 2, 4, 8):
+            if row := ilic_row(rows, algorithm, d):
+                parts = {n: 1e3 * s for n, s in row["phase_seconds"].items() if not n.startswith("stage ")}
+                names = {"copy out": "sort and copy out" if algorithm == "rmg" else "copy out", "local sort": "sort", "stages": "merge over GPUs", "sort chunks": "copies and sort", "merge": "merge by the host"}
+                groups[f"{algorithm}, {d}"] = {names.get(n, n): ms for n, ms in parts.items()}
+    return items, groups
+
+
+def skewed(suffix, devices, kind):
+    """[(parameter, time / that of uniform keys)] of keys of that kind."""
+    changes = ilic_changes(rows_of(f"ilic-skew{suffix}"), "rmg", devices)
+    ends = {"entropy": [(32, "uniform"), (0, "equal")], "zipf": [(0, "uniform")]}[kind]
+    points = [(x, 1 + changes[c][1] / 100) for x, c in ends if c in changes]
+    return sorted(points + [(float(c.split(":")[1]), 1 + change / 100) for c, (_, change) in changes.items() if c.startswith(kind)])
+
+
+def ilic_skew(kind):
+    series = {}
+    for suffix, label in MACHINES.items():
+        for devices in (2, 8):
+            if len(points := skewed(suffix, devices, kind)) > 1:
+                series[f"{devices} on {label}{'' if suffix else ', GPU memory'}"] = points
+    return series
+
+
+def ilic_skew_table(kind):
+    lines = [[label, *(f"{100 * (y - 1):+.0f} %" for _, y in points)] for label, points in ilic_skew(kind).items()]
+    if not lines:
+        return ["Not measured yet."]
+    xs = [x for x, _ in next(iter(ilic_skew(kind).values()))]
+    return table(["bits" if kind == "entropy" else "exponent", *(f"{x:g}" for x in xs)], lines)
+
+
+def ilic_distributions():
+    """Changes to uniform keys, by the machine and the number of devices, beside those printed."""
+    cases = ("normal", "sorted", "nearly", "reverse", "equal")
+    lines = [["printed, 2 V100", *(ILIC[c] for c in cases)], ["printed, 8 A100", *(ILIC_EIGHT[c] for c in cases)]]
+    for suffix, label in MACHINES.items():
+        for devices in (2, 4, 8):
+            if changes := ilic_changes(rows_of(f"ilic-host{suffix}"), "rmg", devices):
+                lines.append([f"{devices} on {label}, from host memory", *(f"{changes[c][1]:+.0f} %" if c in changes else "" for c in cases)])
+    for name, label in (("ilic-cases", "2 on one GPU"), ("ilic-cases-8", "8 on one GPU"), *((f"ilic-cases{x}", f"{d} on {MACHINES[x]}") for x in ("-x2", "-x4") for d in (2, 4, 8))):
+        if changes := ilic_changes(rows_of(name), "rmg", int(label[0])):
+            lines.append([f"{label}, GPU memory", *(f"{changes[c][1]:+.0f} %" if c in changes else "" for c in cases)])
+    return table(["devices", *cases], lines)
+
+
+def ilic_type_bars():
+    """{type, devices: {algorithm: ms}} of the machine with the most GPUs."""
+    suffix = best_suffix("ilic-u32")
+    rows = ilic_type_rows(suffix)
+    return {f"{t}, {d} devices": times for d in (2, 8) for t in ILIC_TYPES if (times := {a: milliseconds(r) for a in ("rmg", "tanasic") if (r := ilic_row(rows[t], a, d))})}
 
 
 def ilic_bits():
-    rows = rows_of("ilic-bits").get("2^30 keys", {})
-    if "cub radix" not in rows:
+    times = ilic_bit_times()
+    if 32 not in times:
         return ["Not measured yet."]
-    times = {int(m.split(", ")[1].split()[0]) if ", " in m else 32: milliseconds(r) for m, r in rows.items()}
     return table(["bits", *(str(b) for b in sorted(times))], [["ms", *(number(times[b]) for b in sorted(times))], ["to 32 bits", *(f"{times[b] / times[32]:.2f}" for b in sorted(times))]])
+
+
+def ilic_bit_times():
+    rows = rows_of("ilic-bits").get("2^30 keys", {})
+    return {int(m.split(", ")[1].split()[0]) if ", " in m else 32: milliseconds(r) for m, r in rows.items()}
 
 
 def ilic_claims():
@@ -870,7 +968,7 @@ def ilic_claims():
              ("zipf of exponent 1.5 is slower (Fig. 25)", "+26 %", f"{100 * change['zipf:1.5']:+.0f} %", change["zipf:1.5"] > 0.05)]
     worst = max((c for c in change if c.startswith("entropy")), key=lambda c: change[c])
     lines.append(("keys of low entropy are slower, at worst (Fig. 23)", "up to +18 %", f"{100 * change[worst]:+.0f} % ({worst})", change[worst] > 0.05))
-    for label, suffix, devices, printed in (("two devices on one GPU", "", 2, "2.2 V100 x 2"), ("two GPUs", "-x2", 2, "2.2 V100 x 2"), ("eight devices on two GPUs", "-x2", 8, "2.0 A100 x 8")):
+    for label, suffix, devices, printed in [(f"{d} devices on {on}", suffix, d, "2.2 V100 x 2" if d == 2 else "2.0 A100 x 8") for suffix, on in MACHINES.items() for d in (2, 8)]:
         wide = {t: r["median_seconds"] for t, rows in ilic_type_rows(suffix).items() if (r := ilic_row(rows, "rmg", devices))}
         if len(wide) == len(ILIC_TYPES):
             ratios = [wide["u64"] / wide["u32"], wide["f64"] / wide["f32"]]
@@ -880,38 +978,56 @@ def ilic_claims():
     if rows := rows_of("ilic-bits").get("2^30 keys"):
         half = rows["cub radix, 16 bits"]["median_seconds"] / rows["cub radix"]["median_seconds"]
         lines.append(("CUB's radix sort takes less time for fewer bits (Fig. 8): 16 bits / 32 bits", "", f"{half:.2f}", half < 0.7))
-    for label, name in (("one GPU", "ilic-host"), ("two GPUs", "ilic-host-x2")):
-        own, other = (ilic_changes(rows_of(name), a, 2) for a in ("rmg", "tanasic"))
+    for suffix, label in MACHINES.items():
+        own, other = (ilic_changes(rows_of(f"ilic-host{suffix}"), a, 2) for a in ("rmg", "tanasic"))
         if own and other:
             faster = {c: other[c][0] / own[c][0] for c in own if c in other}
             lines.append((f"host to host, two devices on {label}: merge sort / `rmg`, uniform; least", "1.11 V100 x 2, 1.03 A100 x 2; 0.87", f"{faster['uniform']:.2f}; {min(faster.values()):.2f}", faster["uniform"] > 1))
             lines.append((f"host to host on {label}: the skipped exchange makes reverse keys as fast as sorted ones: reverse / sorted", "proposed", f"{own['reverse'][0] / own['sorted'][0]:.2f}", own["reverse"][0] < 1.05 * own["sorted"][0]))
-    two_gpus = ilic_changes(rows_of("ilic-cases-x2"), "rmg", 2)
+    real = f"ilic-cases{best_suffix('ilic-cases') or '-x2'}"
+    two_gpus = ilic_changes(rows_of(real), "rmg", 2)
     if two_gpus:
-        others = ilic_changes(rows_of("ilic-cases-x2"), "tanasic", 2)
+        others = ilic_changes(rows_of(real), "tanasic", 2)
         lines.append(("two real GPUs: merge sort / `rmg`, uniform; least", "1.11 V100 x 2; 0.87", f"{others['uniform'][0] / two_gpus['uniform'][0]:.2f}; {min(others[c][0] / two_gpus[c][0] for c in two_gpus):.2f}", others["uniform"][0] > two_gpus["uniform"][0]))
         lines.append(("two real GPUs: reverse keys exchange everything and are slower", "+11 %", f"{two_gpus['reverse'][1]:+.0f} %", two_gpus["reverse"][1] > 0))
-    for label, threads, peers, gpus in ilic_peer_runs():
-        own = ilic_row(gpus, "rmg", 2)
-        factors = {m: own["rate"] / peers[m]["rate"] for m in ("paradis", "gnu-parallel-sort") if m in peers}
-        if factors:
-            lines.append((f"faster than parallel sorts of the host (Figs. 11 to 14), `rmg` from host memory, two devices on {label} / {', '.join(factors)} with {threads} threads",
-                          "19 to 20 GNU, V100 x 2; 9 PARADIS, 10.8 GNU, A100 x 8", ", ".join(f"{f:.1f}" for f in factors.values()), min(factors.values()) > 1))
-    for items, rows in ilic_host_rows()[1:]:
-        for devices, printed in ((2, "1.17 and 1.7 V100 x 2"), (8, "1.26 and 1.8 A100 x 8")):
+    peers = {(n, m): r for n, m, r in ilic_peer_rows()}
+    for suffix, items, rows in ilic_host_rows():
+        for d in (2, 8):
+            own = ilic_row(rows, "rmg", d)
+            factors = {m: r["median_seconds"] / own["median_seconds"] for (n, m), r in peers.items() if own and n == items and not m.startswith("sortie")}
+            if factors:
+                lines.append((f"faster than parallel sorts of the host (Figs. 11 to 14): `rmg` from host memory, {d} devices on {MACHINES[suffix]}, {items / 1e6:.0f} * 10^6 keys / {', '.join(factors)}",
+                              "19 to 20 GNU, V100 x 2" if d == 2 else "9 PARADIS, 10.8 GNU, A100 x 8", ", ".join(f"{f:.1f}" for f in factors.values()), min(factors.values()) > 1))
+    for suffix, items, rows in ilic_host_rows():
+        for devices, printed in ((2, "1.17 and 1.7 V100 x 2"), (4, "1.20 and 1.2 V100 x 4"), (8, "1.26 and 1.8 A100 x 8")):
             own, others = ilic_row(rows, "rmg", devices), [ilic_row(rows, a, devices) for a in ("tanasic", "het")]
-            if own and all(others):
+            if own and all(others) and items > 5e8:
                 factors = [r["median_seconds"] / own["median_seconds"] for r in others]
-                lines.append((f"host to host, {devices} devices on two GPUs, {items / 1e9:.2f} * 10^9 keys (Figs. 15 to 20): P2P merge sort, HET merge sort / `rmg`", printed, ", ".join(f"{f:.2f}" for f in factors), min(factors) > 1))
+                lines.append((f"host to host, {devices} devices on {MACHINES[suffix]}, {items / 1e9:.2f} * 10^9 keys (Figs. 15 to 20): P2P merge sort, HET merge sort / `rmg`", printed, ", ".join(f"{f:.2f}" for f in factors), min(factors) > 1))
+    for suffix, label in MACHINES.items():
+        for d, printed in ((2, "peaks at 25 and 26, 17 and 18, 9 and 10 bits, at most +18 % V100 x 2"), (8, "-2 to +5 % A100 x 8")):
+            if len(points := skewed(suffix, d, "entropy")) > 2:
+                change = {x: 100 * (y - 1) for x, y in points if x > 8}
+                worst = max(change, key=change.get)
+                lines.append((f"bit entropy (Figs. 23, 24), {d} devices on {label}{'' if suffix else ', GPU memory'}: change to uniform keys, least and greatest from 9 bits on", printed,
+                              f"{min(change.values()):+.0f} %, {change[worst]:+.0f} % ({worst:g} bits)", (worst in (25, 26, 17, 18, 9, 10) and change[worst] > 5) if d == 2 else max(map(abs, change.values())) <= 10))
+        for d, printed in ((2, "+26 % at 1.5, less beyond, V100 x 2"), (8, "+6 % at 1, A100 x 8")):
+            if len(points := skewed(suffix, d, "zipf")) > 2:
+                change = {x: 100 * (y - 1) for x, y in points}
+                worst = max(change, key=change.get)
+                lines.append((f"Zipf exponents (Figs. 25, 26), {d} devices on {label}{'' if suffix else ', GPU memory'}: greatest change to uniform keys", printed, f"{change[worst]:+.0f} % at {worst:g}",
+                              (1 <= worst <= 1.5 and change[2] < change[worst]) if d == 2 else change[worst] < 10))
     for label, name in (("one GPU", "ilic-host"), ("two GPUs", "ilic-host-x2")):
         own, repaired = (ilic_changes(rows_of(name), a, 2) for a in ("rmg", "rmg-repair"))
         if "entropy:10" in repaired:
             paid = own["entropy:10"][0] / repaired["entropy:10"][0]
             lines.append((f"split buckets that the CPU merges pay for few buckets (section 7.2), two devices on {label}: `rmg` / `rmg-repair`, entropy:10", "proposed", f"{paid:.2f}", paid > 1))
-    eight = {c: change for c, (_, change) in ilic_changes(rows_of("ilic-cases-8"), "rmg", 8).items()}
-    if eight:
-        lines.append(("eight logical devices on one GPU: distributions change the time less than with two (Figs. 22, 24, 26): least, greatest change", "-13 to +6 % A100 x 8, -30 to +26 % V100 x 2",
-                      f"{min(eight.values()):+.0f} %, {max(eight.values()):+.0f} %", max(map(abs, eight.values())) < max(abs(c) for _, c in two_gpus.values())))
+    for suffix, name, where in (("", "ilic-cases-8", "one GPU, GPU memory"), *((x, f"ilic-host{x}", f"{MACHINES[x]}, from host memory") for x in ("-x2", "-x4"))):
+        eight = {c: change for c, (_, change) in ilic_changes(rows_of(name), "rmg", 8).items()}
+        two = {c: change for c, (_, change) in ilic_changes(rows_of("ilic-cases" if not suffix else name), "rmg", 2).items() if c in eight}
+        if eight and two:
+            lines.append((f"distributions change the time less on eight devices than on two (Figs. 22, 24, 26), {where}: least, greatest change on eight, on two", "-13 to +6 % A100 x 8, -30 to +26 % V100 x 2",
+                          f"{min(eight.values()):+.0f} to {max(eight.values()):+.0f} %, {min(two.values()):+.0f} to {max(two.values()):+.0f} %", max(map(abs, eight.values())) < max(map(abs, two.values()))))
     lines.append(("two and four GPUs beat one (4 * 10^9 u32 in the memory of H200s; the thesis includes the host copies)", "1.9, 3.2 A100",
                   f"{gain[0]:.2f}, {gain[1]:.2f}", min(gain) > 1))
     return claims(lines)
@@ -1225,7 +1341,7 @@ PARTS = {
     "hou-suffix-arrays": hou_suffix_arrays,
     "tanasic-claims": tanasic_claims, "tanasic-links": tanasic_links, "tanasic-links-two-gpus": lambda: tanasic_links("tanasic-links-x2"), "tanasic-links-four-gpus": lambda: tanasic_links("tanasic-links-x4"),
     "tanasic-times": tanasic_times, "tanasic-times-two-gpus": lambda: tanasic_times("-x2"), "tanasic-times-four-gpus": lambda: tanasic_times("-x4"), "tanasic-host": tanasic_host, "tanasic-peers": tanasic_peers, "tanasic-two-gpus": tanasic_two_gpus,
-    "ilic-claims": ilic_claims, "ilic-table": ilic_table, "ilic-two-gpus": ilic_two_gpus, "ilic-host": ilic_host, "ilic-bits": ilic_bits, "ilic-types": ilic_types, "ilic-sizes": ilic_sizes, "ilic-eight": ilic_eight, "ilic-links": ilic_links, "ilic-host-peers": ilic_host_peers,
+    "ilic-claims": ilic_claims, "ilic-table": ilic_table, "ilic-two-gpus": ilic_two_gpus, "ilic-host": ilic_host, "ilic-bits": ilic_bits, "ilic-types": ilic_types, "ilic-sizes": ilic_sizes, "ilic-eight": ilic_eight, "ilic-links": ilic_links, "ilic-host-peers": ilic_host_peers, "ilic-entropy": lambda: ilic_skew_table("entropy"), "ilic-zipf": lambda: ilic_skew_table("zipf"), "ilic-distributions": ilic_distributions,
     "capannini-claims": capannini_claims, "capannini-table": capannini_table, "capannini-counters": capannini_counters, "capannini-counted-by": capannini_counted_by, "capannini-work": capannini_work,
     "capannini-deviations": capannini_deviations, "capannini-slow-sorts": capannini_slow_sorts, "capannini-distributions": capannini_distributions,
     "garland-claims": garland_claims, "garland-table": garland_table, "garland-pairs-table": lambda: garland_table("-pairs", "pairs"), "cusp-table": cusp_table, "cusp-claims": cusp_claims,
@@ -1241,6 +1357,14 @@ PICTURES = {
     "tanasic-fig7.svg": ("tanasic-f32-x2", lambda: chart("Fig. 7: speedup by more GPUs, pairs of an f32 and a u32", "records", "speedup", tanasic_fig7(), log_y=False)),
     "tanasic-fig8.svg": ("tanasic-host-f32", lambda: stacked("Fig. 8: copies from and to the host, and sorting", "Shares of the whole, pairs of a floating-point key and a u32.", tanasic_fig8())),
     "tanasic-fig9.svg": ("tanasic-f32", lambda: stacked("Fig. 9: parts of the time, pairs of a floating-point key and a u32", "From one more sort, which waits after each part.", tanasic_breakdown())),
+    "ilic-fig8.svg": ("ilic-bits", lambda: chart("Fig. 8: CUB's radix sort of 2^30 u32 keys by fewer bits", "bits", "milliseconds", {"cub radix": list(ilic_bit_times().items())}, log_y=False, log_x=False)),
+    "ilic-fig11.svg": ("ilic-host-peers", lambda: bars("Figs. 11 and 13: sorts of the host, and from host memory on GPUs", "10^9 keys per second, uniform u32 keys.", ilic_fig11())),
+    "ilic-fig12.svg": ("ilic-host-peers", lambda: chart("Figs. 12 and 14: sorts of the host, and from host memory on GPUs", "keys", "milliseconds", ilic_fig12())),
+    "ilic-fig15.svg": ("ilic-host-x2", lambda: chart("Figs. 15 and 16: sorts from host memory on GPUs", "keys", "milliseconds", ilic_by_keys([(a, d) for d in (2, 8) for a in ("rmg", "tanasic", "het")], ilic_best_host()))),
+    "ilic-fig17.svg": ("ilic-host-512M-x2", lambda: lengths_stacked("Figs. 17 to 20: parts of the time from host memory to host memory, by the number of devices", f"Milliseconds, {ilic_parts()[0]:,} uniform u32 keys.", ilic_parts()[1])),
+    "ilic-fig23.svg": ("ilic-skew", lambda: chart("Figs. 23 and 24: bit entropy", "random bits of a key", "time / that of uniform keys", ilic_skew("entropy"), log_y=False, log_x=False)),
+    "ilic-fig25.svg": ("ilic-skew", lambda: chart("Figs. 25 and 26: Zipf distributions", "exponent", "time / that of uniform keys", ilic_skew("zipf"), log_y=False, log_x=False)),
+    "ilic-fig27.svg": ("ilic-u32", lambda: bars("Figs. 27 and 28: types of keys", "Milliseconds, 2^29 keys in GPU memory.", ilic_type_bars())),
     "capannini-fig5.svg": ("garland-classics", capannini_times),
     "capannini-fig6.svg": (None, capannini_formulas),
     "garland-rates.svg": ("garland-classics", garland_rates),
