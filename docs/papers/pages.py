@@ -213,9 +213,10 @@ def chart(title, x_label, y_label, series, log_y=True, log_x=True):
     return picture.svg()
 
 
-def stacked(title, note, bars):
-    """A horizontal bar for each of {label: {part: value}}, as shares of its sum."""
+def stacked(title, note, bars, shares=True):
+    """A horizontal bar for each of {label: {part: value}}, as shares of its sum or as long as its sum."""
     parts = list(dict.fromkeys(part for values in bars.values() for part in values))
+    highest = max(sum(values.values()) for values in bars.values())
     picture = Picture(820, 92 + 26 * len(bars) + 20 * ((len(parts) + 3) // 4), title)
     picture.text(16, 28, title, size=15, weight="bold")
     picture.text(16, 48, note, size=11.5, name="soft")
@@ -226,11 +227,13 @@ def stacked(title, note, bars):
         picture.text(190, y + 15, label, "end", 11.5)
         x, whole = 200.0, sum(values.values())
         for i, part in enumerate(parts):
-            width = 590 * values.get(part, 0) / whole
+            width = 590 * values.get(part, 0) / whole if shares else 550 * values.get(part, 0) / highest
             picture.bar(x, y, width, 18, STYLES[i % len(STYLES)][0])
             if width > 34:
-                picture.text(x + width / 2, y + 14, f"{100 * values[part] / whole:.0f} %", "middle", 11)
+                picture.text(x + width / 2, y + 14, f"{100 * values[part] / whole:.0f} %" if shares else number(values[part]), "middle", 11)
             x += width
+        if not shares:
+            picture.text(x + 6, y + 14, number(whole), "start", 11)
         y += 26
     return picture.svg()
 
@@ -253,30 +256,6 @@ def bars(title, note, groups, labels=()):
             picture.text(206 + 520 * value / highest, y + 10, number(value), "start", 11)
             y += 15
         y += 8
-    return picture.svg()
-
-
-def lengths_stacked(title, note, bars_of):
-    """As stacked(), but the length of a bar is its sum, in the same unit for all."""
-    parts = list(dict.fromkeys(part for values in bars_of.values() for part in values))
-    picture = Picture(820, 92 + 26 * len(bars_of) + 20 * ((len(parts) + 3) // 4), title)
-    picture.text(16, 28, title, size=15, weight="bold")
-    picture.text(16, 48, note, size=11.5, name="soft")
-    for i, part in enumerate(parts):
-        picture.legend(16 + 196 * (i % 4), 72 + 20 * (i // 4), [(part, STYLES[i % len(STYLES)][0], "square", False)], 0)
-    y = 66 + 20 * ((len(parts) + 3) // 4)
-    highest = max(sum(values.values()) for values in bars_of.values())
-    for label, values in bars_of.items():
-        picture.text(190, y + 15, label, "end", 11.5)
-        x = 200.0
-        for i, part in enumerate(parts):
-            width = 540 * values.get(part, 0) / highest
-            picture.bar(x, y, width, 18, STYLES[i % len(STYLES)][0])
-            if width > 34:
-                picture.text(x + width / 2, y + 14, number(values[part]), "middle", 11)
-            x += width
-        picture.text(x + 6, y + 14, number(sum(values.values())), "start", 11)
-        y += 26
     return picture.svg()
 
 
@@ -312,6 +291,71 @@ def hou_bindings(kernel):
     return table(["segment", "fastest, threads:pairs", "10^9 pairs/s", "slowest", "10^9 pairs/s", "ratio", "bin of `ics17`", "its rate / fastest"], lines)
 
 
+def hou_kernel_rates(kernel):
+    """{label: [(segment, rate)]} by the pairs a thread and the write method, of the best block size."""
+    best = {}
+    for time in right(report("hou-kernels")["tune"]["paper"][kernel]):
+        if time.get("chunks", "full") == "full":
+            of = best.setdefault((time["items"], time["write"]), {})
+            of[time["length"]] = max(of.get(time["length"], 0), time["rate"])
+    return {f"{items} a thread, {write}": sorted(best[items, write].items()) for items, write in sorted(best)}
+
+
+def hou_block_sizes():
+    """Rates of the register sorts by block size, over those of blocks of 128 threads."""
+    times = right(report("hou-kernels")["tune"]["paper"]["reg_sort"])
+    sizes = sorted({t["block_threads"] for t in times})
+    lines = []
+    for items in sorted({t["items"] for t in times}):
+        rates = {b: geometric_mean(t["rate"] for t in times if t["block_threads"] == b and t["items"] == items) for b in sizes}
+        lines.append([str(items), *(f"{rates[b] / rates[128]:.3f}" for b in sizes)])
+    return table(["pairs a thread", *(f"{b} threads" for b in sizes)], lines)
+
+
+HEAT_PEERS = {"cub_seconds": "CUB's segmented sort", "radix_seconds": "cusort-seg", "moderngpu_seconds": "moderngpu"}
+
+
+def hou_heat():
+    """Figure 12: a field for each peer and size of values; a cell for each point, darker where `ics17` is faster."""
+    fields = [(peer, bits, {(p["exponent"], p["longest"]): p[peer] / p["sortie_seconds"] for p in grid(name) if p.get(peer, 0) > 0})
+              for bits, name in ((32, "hou-grid"), (64, "hou-grid-64")) if report(name) for peer in HEAT_PEERS]
+    fields = [f for f in fields if f[2]]
+    steps = (0.8, 1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8, 10)  # borders of the classes
+    picture = Picture(820, 96 + 210 * ((len(fields) + 2) // 3), "Fig. 12: time of a peer over that of ics17, power laws")
+    picture.text(16, 28, "Fig. 12: time of a peer over that of `ics17`, power laws", size=15, weight="bold")
+    shade = lambda i: f"hsl(210,{30 + 4 * i}%,{90 - 6 * i}%)" if i else "hsl(20,80%,65%)"
+    for i, least in enumerate((0, *steps)):
+        x = 16 + 58 * i
+        picture.add(f"<rect x=\"{x}\" y=\"42\" width=\"12\" height=\"12\" fill=\"{shade(i)}\"/>")
+        picture.text(x + 16, 52, f"< {steps[0]}" if i == 0 else f"{least:g}", size=11)
+    for number_of, (peer, bits, values) in enumerate(fields):
+        left, top = 50 + 262 * (number_of % 3), 92 + 210 * (number_of // 3)
+        picture.text(left, top - 8, f"{HEAT_PEERS[peer]}, {bits}-bit values", size=12)
+        by_class = {}
+        for (exponent, longest), value in values.items():
+            i = sum(value >= step for step in steps)
+            by_class.setdefault(i, []).append(f"M{left + 5 * (longest // 50 - 1)} {top + 10 * (16 - round(10 * exponent))}h5v10h-5z")
+        for i, cells in sorted(by_class.items()):
+            picture.add(f"<path fill=\"{shade(i)}\" d=\"{''.join(cells)}\"/>")
+        for longest in (50, 500, 1000, 1500, 2000):
+            picture.text(left + 5 * (longest // 50) - 2, top + 174, str(longest), "middle", 10)
+        for exponent in (0.1, 0.6, 1.1, 1.6):
+            picture.text(left - 5, top + 10 * (16 - round(10 * exponent)) + 9, f"{exponent}", "end", 10)
+    return picture.svg()
+
+
+def hou_fig13():
+    return {case.removeprefix("gen:"): {m: rows[m]["rate"] for m in ("dc3", "pdss")} for case, rows in rows_of("hou-suffix-arrays").items()}
+
+
+def hou_fig14():
+    groups = {}
+    for case, rows in rows_of("cusp-products").items():
+        whole = rows["essc"]["median_seconds"]
+        groups[":".join(case.split(":")[1:4])] = {m: row["median_seconds"] / whole for m, row in rows.items() if m in ("cusp", "esc", "essc", "cusparse")}
+    return groups
+
+
 def hou_chunks():
     """Rates of the shared-memory bins with full and with uneven chunks."""
     times = right(report("hou-kernels")["tune"]["paper"].get("chunks", []))
@@ -336,15 +380,14 @@ def hou_bins():
 
 
 def hou_moderngpu():
-    points = [p for p in report("hou-grid")["grid"]["points"] if p["agrees"] and not p["failure"] and p.get("moderngpu_seconds", 0) > 0]
-    if not points:
-        return ["Not measured yet."]
+    points = grid()
     lines = []
-    for label, chosen in [("all", points)] + [(f"longest {low + 1} to {high}", [p for p in points if low < p["longest"] <= high]) for low, high in ((0, 250), (250, 500), (500, 1000), (1000, 2000))]:
+    wide = [p for p in grid("hou-grid-64")] if report("hou-grid-64") else []
+    for label, chosen in [("all, 64-bit values", wide)] * bool(wide) + [("all, 32-bit values", points)] + [(f"longest {low + 1} to {high}", [p for p in points if low < p["longest"] <= high]) for low, high in ((0, 250), (250, 500), (500, 1000), (1000, 2000))]:
         line = [label, str(len(chosen))]
-        for peer in ("cub_seconds", "radix_seconds", "moderngpu_seconds"):
-            ratios = [p[peer] / p["sortie_seconds"] for p in chosen]
-            line.append(f"{min(ratios):.2f} / {geometric_mean(ratios):.2f} / {max(ratios):.2f}")
+        for peer in HEAT_PEERS:
+            ratios = [p[peer] / p["sortie_seconds"] for p in chosen if p.get(peer, 0) > 0]
+            line.append("" if not ratios else f"{min(ratios):.2f} / {geometric_mean(ratios):.2f} / {max(ratios):.2f}")
         lines.append(line)
     return table(["points", "number", "CUB: least / mean / greatest", "cusort-seg", "moderngpu"], lines)
 
@@ -392,11 +435,11 @@ def hou_lengths():
 
 
 LABELS = {"memcpy": "copy of the same bytes", "sortie ics17": "the paper's policy, ics17", "sortie": "Sortie's policy",
-          "cub segmented": "CUB segmented sort", "radix segment+key": "radix by (segment, key)"}
+          "cub segmented": "CUB segmented sort", "moderngpu": "moderngpu", "radix segment+key": "radix by (segment, key)"}
 
 
-def grid():
-    return [p for p in report("hou-grid")["grid"]["points"] if p["agrees"] and not p["failure"]]
+def grid(name="hou-grid"):
+    return [p for p in report(name)["grid"]["points"] if p["agrees"] and not p["failure"]]
 
 
 def grid_speedups(peer):
@@ -889,7 +932,7 @@ def ilic_parts():
         for d in (1, 2, 4, 8):
             if row := ilic_row(rows, algorithm, d):
                 parts = {n: 1e3 * s for n, s in row["phase_seconds"].items() if not n.startswith("stage ")}
-                names = {"copy out": "sort and copy out" if algorithm == "rmg" else "copy out", "local sort": "sort", "stages": "merge over GPUs", "sort chunks": "copies and sort", "merge": "merge by the host"}
+                names = {"copy out": "sort and copy out" if algorithm == "rmg" else "copy out", "local sort": "sort", "stages": "merge", "sort chunks": "copies and sort"}
                 groups[f"{algorithm}, {d}"] = {names.get(n, n): ms for n, ms in parts.items()}
     return items, groups
 
@@ -1072,22 +1115,28 @@ COUNTED_KERNELS = {
     "tiled radix": r"classics::.*(sort_tiles|sum_tiles|scan_sums|scan_tiles|move_runs)_kernel",
     "sortie bitonic": r"bitonic\w*::.*(network_pass|sort_tiles)_kernel",
 }
-PRINTED_COUNTERS = {"bitonic": (34350, 0), "quicksort": (123437, 272904), "radix": (132652, 29399)}  # of 2^20 keys
-PRINTED_TRANSACTIONS = {20: (796800, 4446802, 965791), 22: (4119680, 18438423, 3862644), 24: (20223360, 85843422, 15447561)}
+# Of bitonic sort, quicksort and radix sort; "n.a.": not runnable in the memory of the device.
+PRINTED_TRANSACTIONS = {20: (796800, 4446802, 965791), 22: (4119680, 18438423, 3862644), 24: (20223360, 85843422, 15447561), 26: (101866786, "n.a.", "n.a.")}
+PRINTED_CONFLICTS = {20: (34350, 123437, 132652), 22: (151592, 379967, 520656), 24: (666044, 1379155, 2081467), 26: (2912926, "n.a.", "n.a.")}
+PRINTED_DIVERGENT = {20: (0, 272904, 29399), 22: (0, 1126038, 122667), 24: (0, 1126038, 492016), 26: (0, "n.a.", "n.a.")}
 
 
 def counted(case, method):
     return rows_of("garland-classics").get(case, {}).get(method, {}).get("transactions", 0)
 
 
+def with_commas(value):
+    return f"{value:,.0f}" if isinstance(value, (int, float)) else value
+
+
 def capannini_table():
     lines = []
-    for e in (16, 18, 20, 22, 24):
+    for e in (16, 18, 20, 22, 24, 26):
         n = 2 ** e
-        counts = [counted(f"2^{e} keys", m) for m in ("sortie bitonic", "quicksort", "tiled radix")]
+        counts = [counted(f"2^{e} keys", m) or "-" for m in CAPANNINI]
         formulas = [bsn_transactions(n, 32, 2 ** 14), quicksort_transactions(n, 32), radix_transactions(n)]
-        printed = PRINTED_TRANSACTIONS.get(e, ("", "", ""))
-        lines.append([f"2^{e}", *(f"{p:,} / {f:,.0f} / {c:,}" if p else f"- / {f:,.0f} / {c:,}" for p, f, c in zip(printed, formulas, counts))])
+        printed = PRINTED_TRANSACTIONS.get(e, ("-", "-", "-"))
+        lines.append([f"2^{e}", *(" / ".join(map(with_commas, cell)) for cell in zip(printed, formulas, counts))])
     return table(["keys", "bitonic", "quicksort", "radix"], lines)
 
 
@@ -1097,14 +1146,22 @@ def counters_of(exponent, method):
 
 
 def capannini_counters():
+    """Bank conflicts and divergent branches, printed and here."""
+    lines = []
+    for e in (20, 22, 24, 26):
+        for i, (method, label) in enumerate(CAPANNINI.items()):
+            here = counters_of(e, method)
+            lines.append([f"2^{e}, {label}", *(cell for name, printed in (("bank conflicts", PRINTED_CONFLICTS), ("divergent branches", PRINTED_DIVERGENT))
+                                               for cell in (with_commas(printed[e][i]), with_commas(here.get(name, "not counted"))))])
+    return table(["keys, sort", "bank conflicts, printed", "here", "divergent paths, printed", "here"], lines)
+
+
+def capannini_accesses():
     lines = []
     for method, label in CAPANNINI.items():
         here = counters_of(20, method)
-        conflicts, divergent = PRINTED_COUNTERS[label]
-        lines.append([label, *(f"{printed:,} / {here[name]:,.0f}" if name in here else f"{printed:,} / not counted"
-                               for name, printed in (("bank conflicts", conflicts), ("divergent branches", divergent))),
-                      *(f"{here[name]:,.0f}" if name in here else "" for name in ("loads", "stores", "load sectors", "store sectors", "shared wavefronts"))])
-    return table(["2^20 keys", "bank conflicts: printed / here", "divergent branches: printed / here", "loads", "stores", "sectors loaded", "sectors stored", "shared wavefronts"], lines)
+        lines.append([label, *(with_commas(here.get(name, "")) for name in ("loads", "stores", "load sectors", "store sectors", "shared wavefronts"))])
+    return table(["2^20 keys", "loads", "stores", "sectors loaded", "sectors stored", "shared wavefronts"], lines)
 
 
 def capannini_counted_by():
@@ -1247,7 +1304,28 @@ def capannini_claims():
         ("quicksort's time does: equal keys / uniform", "< 1", f"{quick(most):.2f}", quick(most) < 0.8),
         ("quicksort makes the most memory transactions, 2^24 keys: quicksort / bitonic", "4.2", f"{counts['quicksort'] / counts['sortie bitonic']:.2f}", counts["quicksort"] > counts["sortie bitonic"]),
         ("radix sort makes fewer transactions than the network at 2^24", "0.76", f"{counts['tiled radix'] / counts['sortie bitonic']:.2f}", counts["tiled radix"] < counts["sortie bitonic"]),
+        *capannini_indexer_claims(),
     ])
+
+
+def capannini_indexers():
+    """Table 2, printed and measured."""
+    import draw_indexers as of
+    lines = []
+    for label, found, unit in (("printed", of.PRINTED, "10^6"), ("here", of.MEASURED, "10^3")):
+        for size in found["cpu"]:
+            cpu, gpu, both = (found[i][size] for i in ("cpu", "gpu", "gpu-overlapped"))
+            lines.append([f"{label}, {size:g} * {unit}", *(f"{x:.2f}" for x in (*cpu, gpu[0], both[0], both[1]))])
+    return table(["documents", "cpu: parse and sort", "merge", "gpu: parse and sort", "gpu-overlapped: parse and sort", "merge with a GPU"], lines)
+
+
+def capannini_indexer_claims():
+    import draw_indexers as of
+    size, n = max(of.MEASURED["cpu"]), max(of.SORTS)
+    both, cpu, sorts = of.MEASURED["gpu-overlapped"][size], of.MEASURED["cpu"][size], {name: sum(times) for name, times in of.SORTS[n].items()}
+    return [("a GPU makes the indexer faster (Fig. 8A): cpu / overlapped, parse and sort, most documents", "4.8", f"{cpu[0] / both[0]:.1f}", cpu[0] > both[0]),
+            ("then the merge dominates (Fig. 8A): its part of the whole", "79 %", f"{100 * both[1] / sum(both):.0f} %", both[1] > both[0]),
+            ("the network beats radix sort that has to make twice the runs (Fig. 8B): radix / bitonic, most documents", "> 1", f"{sorts['radix, twice the runs'] / sorts['bitonic']:.2f}", sorts["radix, twice the runs"] > sorts["bitonic"])]
 
 
 # ---- Garland ------------------------------------------------------------------------------------
@@ -1337,12 +1415,12 @@ def cusp_claims():
 
 PARTS = {
     "hou-claims": hou_claims, "hou-reg-sort": lambda: hou_bindings("reg_sort"), "hou-smem-merge": lambda: hou_bindings("smem_merge"),
-    "hou-grid": hou_grid_table, "hou-chunks": hou_chunks, "hou-bins": hou_bins, "hou-moderngpu": hou_moderngpu,
+    "hou-grid": hou_grid_table, "hou-chunks": hou_chunks, "hou-block-sizes": hou_block_sizes, "hou-bins": hou_bins, "hou-moderngpu": hou_moderngpu,
     "hou-suffix-arrays": hou_suffix_arrays,
     "tanasic-claims": tanasic_claims, "tanasic-links": tanasic_links, "tanasic-links-two-gpus": lambda: tanasic_links("tanasic-links-x2"), "tanasic-links-four-gpus": lambda: tanasic_links("tanasic-links-x4"),
     "tanasic-times": tanasic_times, "tanasic-times-two-gpus": lambda: tanasic_times("-x2"), "tanasic-times-four-gpus": lambda: tanasic_times("-x4"), "tanasic-host": tanasic_host, "tanasic-peers": tanasic_peers, "tanasic-two-gpus": tanasic_two_gpus,
     "ilic-claims": ilic_claims, "ilic-table": ilic_table, "ilic-two-gpus": ilic_two_gpus, "ilic-host": ilic_host, "ilic-bits": ilic_bits, "ilic-types": ilic_types, "ilic-sizes": ilic_sizes, "ilic-eight": ilic_eight, "ilic-links": ilic_links, "ilic-host-peers": ilic_host_peers, "ilic-entropy": lambda: ilic_skew_table("entropy"), "ilic-zipf": lambda: ilic_skew_table("zipf"), "ilic-distributions": ilic_distributions,
-    "capannini-claims": capannini_claims, "capannini-table": capannini_table, "capannini-counters": capannini_counters, "capannini-counted-by": capannini_counted_by, "capannini-work": capannini_work,
+    "capannini-claims": capannini_claims, "capannini-table": capannini_table, "capannini-counters": capannini_counters, "capannini-accesses": capannini_accesses, "capannini-indexers": capannini_indexers, "capannini-counted-by": capannini_counted_by, "capannini-work": capannini_work,
     "capannini-deviations": capannini_deviations, "capannini-slow-sorts": capannini_slow_sorts, "capannini-distributions": capannini_distributions,
     "garland-claims": garland_claims, "garland-table": garland_table, "garland-pairs-table": lambda: garland_table("-pairs", "pairs"), "cusp-table": cusp_table, "cusp-claims": cusp_claims,
     **{f"{page}-source": (lambda names=tuple(runs): measured_by(names)) for page, runs in RUNS.items()},
@@ -1351,6 +1429,11 @@ PARTS = {
 }
 PICTURES = {
     "hou-fig11.svg": ("hou-lengths", lambda: chart("Fig. 11: segments of equal length, u32 pairs", "pairs in each segment", "10^9 pairs per second", hou_lengths())),
+    "hou-fig9.svg": ("hou-kernels", lambda: chart("Fig. 9: reg-sort, u32 pairs, best block size", "pairs in each segment", "10^9 pairs per second", hou_kernel_rates("reg_sort"), log_y=False)),
+    "hou-fig10.svg": ("hou-kernels", lambda: chart("Fig. 10: smem-merge, u32 pairs", "pairs in each segment", "10^9 pairs per second", hou_kernel_rates("smem_merge"), log_y=False)),
+    "hou-fig12.svg": ("hou-grid", hou_heat),
+    "hou-fig13.svg": ("hou-suffix-arrays", lambda: bars("Fig. 13: suffix arrays", "10^6 symbols per second.", hou_fig13())),
+    "hou-fig14.svg": ("cusp-products", lambda: bars("Fig. 14: products A * A", "Time / that of essc.", hou_fig14())),
     "hou-fig2.svg": ("hou-products", hou_fig2),
     "tanasic-fig6a.svg": ("tanasic-f32", lambda: chart("Fig. 6(a): pairs of an f32 and a u32 in GPU memory", "records", "10^9 records per second", tanasic_fig6a())),
     "tanasic-fig6b.svg": ("tanasic-host-peers", lambda: chart("Fig. 6(b): pairs of an f32 and a u32 from host memory to host memory", "records", "10^9 records per second", tanasic_fig6b())),
@@ -1361,7 +1444,7 @@ PICTURES = {
     "ilic-fig11.svg": ("ilic-host-peers", lambda: bars("Figs. 11 and 13: sorts of the host, and from host memory on GPUs", "10^9 keys per second, uniform u32 keys.", ilic_fig11())),
     "ilic-fig12.svg": ("ilic-host-peers", lambda: chart("Figs. 12 and 14: sorts of the host, and from host memory on GPUs", "keys", "milliseconds", ilic_fig12())),
     "ilic-fig15.svg": ("ilic-host-x2", lambda: chart("Figs. 15 and 16: sorts from host memory on GPUs", "keys", "milliseconds", ilic_by_keys([(a, d) for d in (2, 8) for a in ("rmg", "tanasic", "het")], ilic_best_host()))),
-    "ilic-fig17.svg": ("ilic-host-512M-x2", lambda: lengths_stacked("Figs. 17 to 20: parts of the time from host memory to host memory, by the number of devices", f"Milliseconds, {ilic_parts()[0]:,} uniform u32 keys.", ilic_parts()[1])),
+    "ilic-fig17.svg": ("ilic-host-512M-x2", lambda: stacked("Figs. 17 to 20: parts of the time from host memory, by the number of devices", f"Milliseconds, {ilic_parts()[0]:,} uniform u32 keys.", ilic_parts()[1], shares=False)),
     "ilic-fig23.svg": ("ilic-skew", lambda: chart("Figs. 23 and 24: bit entropy", "random bits of a key", "time / that of uniform keys", ilic_skew("entropy"), log_y=False, log_x=False)),
     "ilic-fig25.svg": ("ilic-skew", lambda: chart("Figs. 25 and 26: Zipf distributions", "exponent", "time / that of uniform keys", ilic_skew("zipf"), log_y=False, log_x=False)),
     "ilic-fig27.svg": ("ilic-u32", lambda: bars("Figs. 27 and 28: types of keys", "Milliseconds, 2^29 keys in GPU memory.", ilic_type_bars())),
