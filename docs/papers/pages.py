@@ -53,11 +53,22 @@ def tanasic_runs(gpus, suffix=""):
             f"tanasic-host-f32{suffix}": by_size("f32", "--host-to-host ", EXPONENTS[1:]), f"tanasic-host-f64{suffix}": by_size("f64", "--host-to-host ", EXPONENTS[2::2])}
 
 
+# What is changed of rmg, and the keys for which it matters.
+RMG_CHANGES = (("", "uniform zipf:0.5 reverse equal entropy:10"), ("no-overlap", "uniform"), ("fuse=0 max-brs=100000", "uniform"), ("fuse=0", "uniform"), ("fuse=2", "uniform"),
+               ("max-brs=100000", "zipf:0.5"), ("min-sco=0", "entropy:10"), ("move-all", "equal entropy:10"), ("exchange-mirrored", "reverse"))
+
+
+def rmg_changes():
+    """Runs that change a part of rmg each."""
+    return [f"bench sort --items 128M --gpus 2 --host-to-host --algorithm rmg --case {cases} --repeat 5 --without-cub{' --rmg ' + change if change else ''}" for change, cases in RMG_CHANGES]
+
+
 def ilic_runs(gpus, suffix):
     """Runs of Ilic's figures on several GPUs by their reports; all but those of the types from host memory to host memory."""
     run = lambda items, algorithms, cases, on=gpus: f"bench sort --items {items} --gpus {on} --host-to-host --algorithm {algorithms} --case {cases} --repeat 3 --without-cub"
     several = gpus.removeprefix("1 ")
     return {f"ilic-host-512M{suffix}": run("512M", "rmg tanasic het", "uniform"),
+            f"ilic-options{suffix}": rmg_changes(),
             f"ilic-host{suffix}": run("128M", "rmg tanasic", HOST_SORTS, several),
             f"ilic-skew{suffix}": run("128M", "rmg", SKEWED, "2 8"),
             f"ilic-host-sizes{suffix}": [run(items, "rmg tanasic het", "uniform", several) for items in ("8M", "32M")],
@@ -92,6 +103,7 @@ RUNS = {
         **{f"ilic-{t}": f"bench sort --type {t} --items 512M --gpus 2 --algorithm rmg tanasic --case {'zipf:1' if t[0] == 'f' else 'uniform'} --repeat 3 --without-cub"
            for t in ("u32", "u64", "f32", "f64")},
         "ilic-skew": f"bench sort --items 256M --gpus 2 8 --algorithm rmg --case {SKEWED} --repeat 3 --without-cub",
+        "ilic-options": rmg_changes(),
         "ilic-cases-8": "bench sort --items 256M --gpus 8 --algorithm rmg tanasic --case uniform normal zipf:1.5 sorted reverse equal entropy:10 --repeat 3 --without-cub",
         "ilic-host-peers": [f"bench sort --backend host --items {items} --case uniform --repeat {repeat} {HOST_PEERS}" for items, repeat in (("2M", 3), ("8M", 3), ("32M", 3), ("128M", 1))],
     },
@@ -976,6 +988,19 @@ def ilic_distributions():
     return table(["devices", *cases], lines)
 
 
+def ilic_options():
+    """What each part of rmg is worth: the time with and without it."""
+    lines = []
+    for suffix, label in MACHINES.items():
+        rows = {(case.split()[-1], method): row for case, of in rows_of(f"ilic-options{suffix}").items() for method, row in of.items()}
+        for change, cases in RMG_CHANGES[1:]:
+            for case in cases.split():
+                own, changed = rows.get((case, "rmg, 2 devices, host to host")), rows.get((case, f"rmg {change}, 2 devices, host to host"))
+                if own and changed:
+                    lines.append([f"`{change}`", f"{case}, 2 on {label}", number(milliseconds(own)), number(milliseconds(changed)), f"{changed['median_seconds'] / own['median_seconds']:.2f}"])
+    return table(["`--rmg`", "keys, devices", "`rmg`, ms", "changed, ms", "changed / `rmg`"], lines) if lines else ["Not measured yet."]
+
+
 def ilic_type_bars():
     """{type, devices: {algorithm: ms}} of the machine with the most GPUs."""
     suffix = best_suffix("ilic-u32")
@@ -1419,7 +1444,7 @@ PARTS = {
     "hou-suffix-arrays": hou_suffix_arrays,
     "tanasic-claims": tanasic_claims, "tanasic-links": tanasic_links, "tanasic-links-two-gpus": lambda: tanasic_links("tanasic-links-x2"), "tanasic-links-four-gpus": lambda: tanasic_links("tanasic-links-x4"),
     "tanasic-times": tanasic_times, "tanasic-times-two-gpus": lambda: tanasic_times("-x2"), "tanasic-times-four-gpus": lambda: tanasic_times("-x4"), "tanasic-host": tanasic_host, "tanasic-peers": tanasic_peers, "tanasic-two-gpus": tanasic_two_gpus,
-    "ilic-claims": ilic_claims, "ilic-table": ilic_table, "ilic-two-gpus": ilic_two_gpus, "ilic-host": ilic_host, "ilic-bits": ilic_bits, "ilic-types": ilic_types, "ilic-sizes": ilic_sizes, "ilic-eight": ilic_eight, "ilic-links": ilic_links, "ilic-host-peers": ilic_host_peers, "ilic-entropy": lambda: ilic_skew_table("entropy"), "ilic-zipf": lambda: ilic_skew_table("zipf"), "ilic-distributions": ilic_distributions,
+    "ilic-claims": ilic_claims, "ilic-table": ilic_table, "ilic-two-gpus": ilic_two_gpus, "ilic-host": ilic_host, "ilic-bits": ilic_bits, "ilic-types": ilic_types, "ilic-sizes": ilic_sizes, "ilic-eight": ilic_eight, "ilic-links": ilic_links, "ilic-host-peers": ilic_host_peers, "ilic-entropy": lambda: ilic_skew_table("entropy"), "ilic-zipf": lambda: ilic_skew_table("zipf"), "ilic-distributions": ilic_distributions, "ilic-options": ilic_options,
     "capannini-claims": capannini_claims, "capannini-table": capannini_table, "capannini-counters": capannini_counters, "capannini-accesses": capannini_accesses, "capannini-indexers": capannini_indexers, "capannini-counted-by": capannini_counted_by, "capannini-work": capannini_work,
     "capannini-deviations": capannini_deviations, "capannini-slow-sorts": capannini_slow_sorts, "capannini-distributions": capannini_distributions,
     "garland-claims": garland_claims, "garland-table": garland_table, "garland-pairs-table": lambda: garland_table("-pairs", "pairs"), "cusp-table": cusp_table, "cusp-claims": cusp_claims,
