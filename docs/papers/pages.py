@@ -1590,7 +1590,26 @@ def run_bench(bench, lines):
     return whole
 
 
+def require_gpu(bench):
+    """Ends the program where BENCH cannot measure, so that no report of a GPU is replaced by one of the host."""
+    try:
+        done = subprocess.run([bench, "bench", "links", "--gpus", "1", "--bytes", "1M", "--repeat", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+        found = done.stderr.strip().splitlines()[-1] if done.returncode else ""
+    except OSError as error:
+        found = str(error)
+    if found:
+        sys.exit(f"pages.py: --measure: found \"{found}\", expected sortie-bench of a build with CUDA, and a GPU. Nothing was measured. "
+                 "Without --measure, the pages are written from the reports in docs/results/papers.")
+    gpus = len(gpu_names())
+    for number in ON_GPUS:
+        if gpus < number:
+            print(f"pages.py: {max(gpus, 1)} GPU{'s' if gpus > 1 else ''}: reports of {number} GPUs (-x{number}) stay as they are", file=sys.stderr)
+    if not shutil.which("ncu"):
+        print("pages.py: no ncu (Nsight Compute): the counters of Capannini's Table 1 stay as they are", file=sys.stderr)
+
+
 def measure(bench, pages):
+    require_gpu(bench)
     RESULTS.mkdir(parents=True, exist_ok=True)
     for page in pages or RUNS:
         if page == "capannini-2011" and shutil.which("ncu"):
