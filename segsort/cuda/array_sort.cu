@@ -390,7 +390,7 @@ void preset_least_grouped(std::optional<std::uint64_t> items) {
 
 cudaError_t sort_array_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
                                  const ArrayRequest& request, cudaStream_t stream) {
-  if (!is_valid(request)) return cudaErrorInvalidValue;
+  if (!is_valid(request) || !is_aligned_storage(temp_storage)) return cudaErrorInvalidValue;
   ArraySort sort(temp_storage, temp_storage_bytes, request, stream);
   const cudaError_t status = sort.run();
   if (temp_storage == nullptr && status == cudaSuccess) temp_storage_bytes = sort.bytes();

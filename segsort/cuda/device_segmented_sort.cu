@@ -329,13 +329,12 @@ static_assert(most_shared_bytes<SmallTiles, std::uint64_t, 8>() <= 48 * 1024);
 
 bool is_valid(const DeviceRequest& request) {
   const int bits = key_bits(request.key_type);
-  const bool is_unsigned = request.key_type == KeyType::u32 || request.key_type == KeyType::u64;
   const int end_bit = request.end_bit < 0 ? bits : request.end_bit;
   const bool all_bits = end_bit - request.begin_bit == bits;
   if (bits != 32 && bits != 64) return false;
   if (request.num_items < 0 || request.num_segments < 0) return false;
   if (request.begin_bit < 0 || request.begin_bit > end_bit || end_bit > bits) return false;
-  if (!all_bits && ((!is_unsigned && !request.is_array) || request.ranges != nullptr)) return false;
+  if (!all_bits && request.ranges != nullptr) return false;
   if (request.value_bytes != 0 && request.value_bytes != 4 && request.value_bytes != 8)
     return false;
   return request.offset_bytes == 4 || request.offset_bytes == 8;
@@ -358,6 +357,7 @@ int limited_shared_bytes(int bytes) {
 
 cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
                            const DeviceRequest& request, cudaStream_t stream) {
+  if (!is_aligned_storage(temp_storage)) return cudaErrorInvalidValue;
   if (request.policy != Policy::tuned) {
     const auto known = registered_policies().find(request.policy);
     if (known == registered_policies().end()) return cudaErrorNotSupported;

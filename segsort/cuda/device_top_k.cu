@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "core/cuda/device_pool.hpp"
+#include "segsort/cuda/device_request.hpp"
 #include "segsort/cuda/launch_top_k.cuh"
 #include "segsort/cuda/policy.cuh"
 #include "sortie/device_segmented_sort.hpp"
@@ -270,7 +271,8 @@ cudaError_t select_words(const DeviceTopKRequest& request, TopKStorage& storage,
 
 cudaError_t top_k_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
                             const DeviceTopKRequest& request, cudaStream_t stream) {
-  if (!is_valid_selection(request)) return cudaErrorInvalidValue;
+  if (!is_valid_selection(request) || !is_aligned_storage(temp_storage))
+    return cudaErrorInvalidValue;
   TopKStorage storage;
   const cudaError_t status = storage.carve(temp_storage, request, stream);
   if (status != cudaSuccess) return status;

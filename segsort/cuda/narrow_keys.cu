@@ -370,14 +370,12 @@ cudaError_t sort_narrow_keys(void* temp_storage, std::size_t& temp_storage_bytes
                              const DeviceRequest& request, cudaStream_t stream) {
   const int bits = key_bits(request.key_type);
   const int end_bit = request.end_bit < 0 ? bits : request.end_bit;
-  const bool is_unsigned = request.key_type == KeyType::u8 || request.key_type == KeyType::u16;
   const auto is_width = [](int bytes) { return bytes == 4 || bytes == 8; };
   if ((request.value_bytes != 0 && !is_width(request.value_bytes)) ||
       !is_width(request.offset_bytes) || request.num_segments < 0)
     return cudaErrorInvalidValue;
   if (request.num_items < 0 || request.is_array || request.ranges != nullptr ||
-      request.begin_bit < 0 || request.begin_bit > end_bit || end_bit > bits ||
-      (end_bit - request.begin_bit != bits && (!is_unsigned || request.is_half)))
+      request.begin_bit < 0 || request.begin_bit > end_bit || end_bit > bits)
     return cudaErrorInvalidValue;
   if (compares_whole_keys(request))
     return bits == 8 ? sort_by_whole_keys<std::uint8_t>(temp_storage, temp_storage_bytes, request,
