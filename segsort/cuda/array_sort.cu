@@ -19,9 +19,10 @@
 namespace sortie::segsort {
 
 // Each is instantiated in a source file that CMake generates.
-#define SORTIE_EXTERN_SHORT_DIGITS(Word, value_bytes)                 \
-  extern template cudaError_t launch_short_digits<Word, value_bytes>( \
-      const LaunchPlan&, const Arguments<Word>&, radix::ShortPasses<Word>*, radix::Status*)
+#define SORTIE_EXTERN_SHORT_DIGITS(Word, value_bytes)                                             \
+  extern template cudaError_t launch_short_digits<Word, value_bytes>(                             \
+      const LaunchPlan&, const Arguments<Word>&, const ArrayDecision*, radix::ShortPasses<Word>*, \
+      radix::Status*)
 #define SORTIE_EXTERN_SHORT_DIGITS_OF(Word) \
   SORTIE_EXTERN_SHORT_DIGITS(Word, 0);      \
   SORTIE_EXTERN_SHORT_DIGITS(Word, 4);      \
@@ -224,13 +225,16 @@ class ArraySort {
     return unpack(fields, sorted, n(), stream_);
   }
 
-  /// Whether a short array is sorted by its digits in one kernel. The input must stay as it is, since
-  /// passes alternate between the output and the scratch.
+  /// Whether a short array is sorted by its digits in one kernel without being examined. The input
+  /// must stay as it is, since passes alternate between the output and the scratch.
   [[nodiscard]] bool takes_short_digits(const ArrayRequest& items) {
     const auto n = static_cast<std::uint64_t>(items.num_items);
     const bool is_in_place = items.keys_in != nullptr && items.keys_in == items.keys_out;
-    return n > most_items_of_block && n < least_examined && !items.input_is_scratch &&
-           !is_in_place && items.begin_bit != items.end_bit && has_room_for_short_digits_;
+    const bool is_examined = n >= least_long_keys_examined && items.key_bytes == 8 &&
+                             items.end_bit - items.begin_bit == 64;
+    return !is_examined && n > most_items_of_block && n < least_examined &&
+           !items.input_is_scratch && !is_in_place && items.begin_bit != items.end_bit &&
+           has_room_for_short_digits_;
   }
   template <class Word>
   cudaError_t sort_by_short_digits(const ArrayRequest& items) {
@@ -246,7 +250,7 @@ class ArraySort {
         carver_.take<radix::Status>(radix::short_status_words<Word, ValueBytes>(n()));
     return launch_if_it_fits([&] {
       return launch_short_digits<Word, ValueBytes>(LaunchPlan{n(), 1, limits_, stream_}, arguments,
-                                                   passes, statuses);
+                                                   nullptr, passes, statuses);
     });
   }
 
