@@ -54,15 +54,26 @@ __device__ __forceinline__ std::uint32_t distance_of(const T& tile) {
 template <class T>
 __device__ __noinline__ bool has_ordered_ties(std::uint32_t tile_distance, int length,
                                               typename T::Word compare_mask) {
-  const T& tile = tile_at<T>(tile_distance);
+  T& tile = tile_at<T>(tile_distance);
+  const auto key_of = [&](std::uint32_t word) {
+    return static_cast<typename T::Word>(tile.keys[word & T::index_mask] & compare_mask);
+  };
+  // Each thread compares its own words, and the last one with the first of the next thread.
+  const int items = min(length - 1 - T::thread() * T::items, T::items);
   bool inverted = false;
-#pragma unroll 4
-  for (int position = T::thread(); position + 1 < length; position += T::threads) {
-    const std::uint32_t word = tile.word(position);
-    const std::uint32_t next = tile.word(position + 1);
-    inverted |=
-        (word ^ next) <= T::index_mask && (tile.keys[word & T::index_mask] & compare_mask) >
-                                              (tile.keys[next & T::index_mask] & compare_mask);
+  if (items > 0) {
+    std::uint32_t word = tile.blocked(0);
+    auto key = key_of(word);
+#pragma unroll
+    for (int r = 0; r < T::items; ++r) {
+      if (r >= items) continue;
+      const std::uint32_t next =
+          r + 1 < T::items ? tile.blocked(r + 1) : tile.word((T::thread() + 1) * T::items);
+      const auto next_key = key_of(next);
+      inverted |= (word ^ next) <= T::index_mask && key > next_key;
+      word = next;
+      key = next_key;
+    }
   }
   return !T::any(inverted);
 }
@@ -301,8 +312,8 @@ __device__ __noinline__ void set_floating_windows(std::uint32_t tile_distance, i
 
 /// Lanes of 32 that must have two items in the lowest sixteenth of the range of the keys, for
 /// windows in a warp's tile to be floating-point numbers at once. Of keys of a density of 1/x, 24
-/// have.
-inline constexpr int least_low_lanes = 12;
+/// have; of those of sorted segments of two items, 16.
+inline constexpr int least_low_lanes = 18;
 
 /// What differs between the keys of a tile, relative to the base of their range.
 template <class Word>
@@ -534,8 +545,8 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
     return false;
   }
   const int differing_bits = span - codec.ignored_bits;
-  // Whether windows may be equal, and keys are near the least: in two rows, since the first keys of
-  // sorted segments are near the least, too.
+  // Whether windows may be equal, and keys are near the least: in two rows, since half of the keys
+  // may be equal.
   bool is_low = false;
   if constexpr (T::warps == 1) {
     const std::uint32_t both =
