@@ -30,6 +30,7 @@ import time
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 RESULTS = FOLDER.parent / "results" / "papers"
+ROOT = FOLDER.parent.parent  # of the repository: files are named from here
 sys.path.insert(0, str(FOLDER.parent / "figures"))
 from performance import Picture, geometric_mean, number, table  # noqa: E402
 
@@ -121,7 +122,7 @@ RUNS = {
         "garland-pairs-distributions": f"bench sort --classics --values u32 --from 1M --items 1M --repeat 3 --case {OTHERS}",
         "garland-distributions": f"bench sort --classics --from 1M --items 1M --repeat 3 --case {OTHERS}",
     },
-    "cusp": {"cusp-products": f"bench spgemm {WEBS} --algorithm cusp esc essc fused cusparse --check-by row-wise --repeat 7"},
+    "cusp": {"cusp-products": f"bench spgemm {WEBS} matrices/sample/NotreDame_www.mtx.gz --algorithm cusp esc essc fused cusparse --check-by row-wise --repeat 7"},
 }
 # The same on several GPUs, measured where there are as many.
 ON_GPUS = {
@@ -364,7 +365,7 @@ def hou_fig14():
     groups = {}
     for case, rows in rows_of("cusp-products").items():
         whole = rows["essc"]["median_seconds"]
-        groups[":".join(case.split(":")[1:4])] = {m: row["median_seconds"] / whole for m, row in rows.items() if m in ("cusp", "esc", "essc", "cusparse")}
+        groups[pathlib.Path(case).name.split(".")[0] if "/" in case else ":".join(case.split(":")[1:4])] = {m: row["median_seconds"] / whole for m, row in rows.items() if m in ("cusp", "esc", "essc", "cusparse")}
     return groups
 
 
@@ -492,7 +493,7 @@ def segmented_sort_share():
 def hou_claims():
     lengths = {label: dict(line) for label, line in hou_lengths().items()}
     own, cub = lengths["the paper's policy, ics17"], lengths["CUB segmented sort"]
-    radix = lengths["radix by (segment, key)"]
+    radix, mgpu = lengths["radix by (segment, key)"], lengths.get("moderngpu")
     mean = lambda peer, chosen: statistics.mean(own[n] / peer[n] for n in chosen if n in peer)
     short = [n for n in own if n < 512]
     rest = [n for n in own if n >= 512]
@@ -510,6 +511,8 @@ def hou_claims():
     gains = [t["rate"] / next(o["rate"] for o in chunks if o["chunks"] == "full" and all(o[k] == t[k] for k in ("length", "threads", "items")))
              for t in chunks if t["chunks"] == "uneven"]
     shares = hou_short_shares()
+    means = lambda name, peer: geometric_mean(p[peer] / p["sortie_seconds"] for p in grid(name))
+    wider = [(means("hou-grid-64", peer), means("hou-grid", peer)) for peer in ("cub_seconds", "radix_seconds")] if report("hou-grid-64") else []
     sa = suffix_array_rates()
     sa_ratio = [r["pdss"] / r["dc3"] for c, r in sa.items() if "dna" in c]
     return claims([
@@ -526,11 +529,14 @@ def hou_claims():
         ("short segments: mean times CUB's segmented sort", "211 K80, 30.4 Titan X", f"{mean(cub, short):.1f}", mean(cub, short) > 3),
         ("longer segments: mean times cusort-seg", "5.6 K80, 10.0 Titan X", f"{mean(radix, rest):.1f}", mean(radix, rest) > 2),
         ("longer segments: mean times CUB's segmented sort", "3.7 K80, 3.2 Titan X", f"{mean(cub, rest):.1f}", mean(cub, rest) > 1.5),
+        *([("short segments: mean times moderngpu", "3.1 K80, 3.2 Titan X", f"{mean(mgpu, short):.1f}", mean(mgpu, short) > 1.5),
+           ("longer segments: mean times moderngpu", "1.2 K80, 2.1 Titan X", f"{mean(mgpu, rest):.1f}", mean(mgpu, rest) > 1)] if mgpu else []),
         ("power laws (Fig. 12), CUB: at most", "63.3 K80, 86.1 Titan X", f"{max(grid_speedups('cub_seconds')):.1f}", max(grid_speedups('cub_seconds')) > 10),
         ("power laws, CUB: at least", "1.9", f"{min(grid_speedups('cub_seconds')):.2f}", min(grid_speedups('cub_seconds')) >= 1),
-        *([("power laws, moderngpu: at least, at most", "", f"{min(grid_speedups('moderngpu_seconds')):.2f}, {max(grid_speedups('moderngpu_seconds')):.1f}", min(grid_speedups("moderngpu_seconds")) >= 1)]
+        *([("power laws, moderngpu: at least, at most", "about 1, 3.0 K80, 3.8 Titan X", f"{min(grid_speedups('moderngpu_seconds')):.2f}, {max(grid_speedups('moderngpu_seconds')):.1f}", min(grid_speedups("moderngpu_seconds")) >= 1)]
           if grid_speedups("moderngpu_seconds") else []),
         ("power laws, cusort-seg: at most", "12.5 K80, 16.5 Titan X", f"{max(grid_speedups('radix_seconds')):.1f}", max(grid_speedups('radix_seconds')) > 5),
+        *([("larger values make the gains larger (Fig. 12): mean times CUB, cusort-seg; 64-bit values, 32-bit values", "more", "; ".join(f"{a:.2f}, {b:.2f}" for a, b in wider), all(a > b for a, b in wider))] if wider else []),
         ("binning takes a small share of the time", "5.9 % K80, 3.4 % Titan X", f"{100 * statistics.mean(binning):.1f} %", statistics.mean(binning) < 0.1),
         ("prefix doubling over segmented sort beats DC3 on DNA (Fig. 13)", "up to 2.2 K80, 2.6 Titan X", f"{min(sa_ratio):.1f} to {max(sa_ratio):.1f}", min(sa_ratio) > 1),
         ("segmented sort dominates the construction, 64 M of DNA", "30 to 60 %", f"{100 * segmented_sort_share():.0f} %", segmented_sort_share() > 0.3),
@@ -1573,7 +1579,7 @@ def run_bench(bench, lines):
     """The report of one run; or of several, with the rows of all, whose cases tell the number of items. None without any."""
     whole = None
     for line in [lines] if isinstance(lines, str) else lines:
-        done = subprocess.run([bench, *shlex.split(line), "--json", "-"], stdout=subprocess.PIPE, check=False)
+        done = subprocess.run([bench, *shlex.split(line), "--json", "-"], stdout=subprocess.PIPE, cwd=ROOT, check=False)
         if done.returncode not in (0, 1) or not done.stdout:
             print(f"pages.py: no report, exit code {done.returncode}: {line}", file=sys.stderr)
             continue
@@ -1609,6 +1615,7 @@ def require_gpu(bench):
 
 
 def measure(bench, pages):
+    bench = os.path.abspath(bench)
     require_gpu(bench)
     RESULTS.mkdir(parents=True, exist_ok=True)
     for page in pages or RUNS:
