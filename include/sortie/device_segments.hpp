@@ -3,7 +3,10 @@
 
 #include <cuda_runtime_api.h>
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "sortie/export.hpp"
 #include "sortie/key_types.hpp"
@@ -11,6 +14,7 @@
 /// Offsets of segments that are given in other ways, for DeviceSegmentedSort and DeviceTopK. Those
 /// take pairs of begin and end offsets; n + 1 offsets are such pairs (`offsets` and `offsets + 1`).
 /// A number of segments known only on the device is DeviceSortOptions::d_num_segments.
+/// DeviceSegmentedSort also takes iterators.
 namespace sortie {
 
 namespace segsort {
@@ -52,6 +56,35 @@ cudaError_t offsets_of_length(std::int64_t length, std::int64_t num_items,
                                           static_cast<int>(sizeof(Offset)), stream);
 }
 
+namespace segsort {
+
+/// Whether both are pointers to offsets of the same width, which the sorts read as they are.
+template <class Begin, class End>
+inline constexpr bool are_offset_arrays = false;
+template <class Begin, class End>
+inline constexpr bool are_offset_arrays<Begin*, End*> = SegmentOffset<Begin>&& SegmentOffset<End> &&
+                                                        sizeof(Begin) == sizeof(End);
+
+/// Calls a two-phase `sort(storage, bytes, request)` with a copy of the offsets in device memory,
+/// which is the end of its storage. For sources compiled by nvcc.
+template <class Request, class Begin, class End, class Sort>
+cudaError_t with_copied_offsets(void* temp_storage, std::size_t& temp_storage_bytes,
+                                Request request, Begin begin, End end, cudaStream_t stream,
+                                const Sort& sort);
+
+}  // namespace segsort
+
+/// Begin or end offsets of DeviceSegmentedSort: a pointer to offsets in device memory or, in sources
+/// compiled by nvcc, anything whose operator[] gives integers on the device.
+template <class Offsets>
+concept SegmentOffsets = segsort::are_offset_arrays<Offsets, Offsets>
+#ifdef __CUDACC__
+    || requires(Offsets offsets, std::int64_t i) {
+  static_cast<std::int64_t>(offsets[i]);
+}
+#endif
+;
+
 #ifdef __CUDACC__
 
 namespace segsort {
@@ -89,6 +122,46 @@ cudaError_t offsets_of_iterator(Iterator iterator, std::int64_t count, Offset* d
                                                                                d_offsets);
   return cudaGetLastError();
 }
+
+namespace segsort {
+
+template <class Request, class Begin, class End, class Sort>
+cudaError_t with_copied_offsets(void* temp_storage, std::size_t& temp_storage_bytes,
+                                Request request, Begin begin, End end, cudaStream_t stream,
+                                const Sort& sort) {
+  using BeginOffset = std::remove_cvref_t<decltype(begin[std::int64_t{}])>;
+  using EndOffset = std::remove_cvref_t<decltype(end[std::int64_t{}])>;
+  constexpr bool is_wide = sizeof(BeginOffset) > 4 || sizeof(EndOffset) > 4;
+  using Offset = std::conditional_t<is_wide, std::int64_t, std::int32_t>;
+  if (request.num_segments < 0) return cudaErrorInvalidValue;
+  constexpr std::size_t alignment = 16;
+  const auto aligned = [](std::size_t bytes) {
+    return (bytes + alignment - 1) / alignment * alignment;
+  };
+  const std::size_t bytes_of_offsets =
+      2 * aligned(static_cast<std::size_t>(request.num_segments) * sizeof(Offset));
+  request.offset_bytes = static_cast<int>(sizeof(Offset));
+  std::size_t sort_bytes = 0;
+  cudaError_t status = sort(nullptr, sort_bytes, request);
+  if (status != cudaSuccess) return status;
+  const std::size_t bytes = aligned(sort_bytes) + bytes_of_offsets;
+  if (temp_storage == nullptr) {
+    temp_storage_bytes = bytes;
+    return cudaSuccess;
+  }
+  if (temp_storage_bytes < bytes) return cudaErrorInvalidValue;
+  char* const copies = static_cast<char*>(temp_storage) + aligned(sort_bytes);
+  auto* const begins = reinterpret_cast<Offset*>(copies);
+  auto* const ends = reinterpret_cast<Offset*>(copies + bytes_of_offsets / 2);
+  status = offsets_of_iterator(begin, request.num_segments, begins, stream);
+  if (status == cudaSuccess) status = offsets_of_iterator(end, request.num_segments, ends, stream);
+  if (status != cudaSuccess) return status;
+  request.begin_offsets = begins;
+  request.end_offsets = ends;
+  return sort(temp_storage, sort_bytes, request);
+}
+
+}  // namespace segsort
 
 #endif
 

@@ -15,19 +15,6 @@
 
 namespace sortie {
 
-/// One of several arrays of values that move with the keys: of any trivially copyable type.
-struct DeviceValues {
-  const void* in = nullptr;
-  void* out = nullptr;
-  std::size_t bytes = 0;  ///< of a value
-
-  DeviceValues() = default;
-  template <class Value>
-  DeviceValues(const Value* d_in, Value* d_out) : in(d_in), out(d_out), bytes(sizeof(Value)) {
-    static_assert(std::is_trivially_copyable_v<Value>);
-  }
-};
-
 namespace segsort {
 
 /// One sort of an array on device memory, type-erased.
@@ -128,37 +115,36 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 struct DeviceSort {
   /// @name SortKeys
   /// @{
-  template <DeviceSortKey Key>
+  template <DeviceSortKey Key, std::integral NumItems>
   static cudaError_t SortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
-                              const Key* d_keys_in, Key* d_keys_out, std::int64_t num_items,
+                              const Key* d_keys_in, Key* d_keys_out, NumItems num_items,
                               int begin_bit = 0, int end_bit = sizeof(Key) * 8,
                               cudaStream_t stream = nullptr) {
     return sort(d_temp_storage, temp_storage_bytes,
                 request(d_keys_in, d_keys_out, num_items, Order::ascending, begin_bit, end_bit),
                 stream);
   }
-  template <DeviceSortKey Key>
+  template <DeviceSortKey Key, std::integral NumItems>
   static cudaError_t SortKeys(void* d_temp_storage, std::size_t& temp_storage_bytes,
-                              DoubleBuffer<Key>& d_keys, std::int64_t num_items, int begin_bit = 0,
+                              DoubleBuffer<Key>& d_keys, NumItems num_items, int begin_bit = 0,
                               int end_bit = sizeof(Key) * 8, cudaStream_t stream = nullptr) {
     return sort(d_temp_storage, temp_storage_bytes,
                 request(d_keys.Current(), d_keys.Alternate(), num_items, Order::ascending,
                         begin_bit, end_bit),
                 stream, d_keys);
   }
-  template <DeviceSortKey Key>
+  template <DeviceSortKey Key, std::integral NumItems>
   static cudaError_t SortKeysDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
-                                        const Key* d_keys_in, Key* d_keys_out,
-                                        std::int64_t num_items, int begin_bit = 0,
-                                        int end_bit = sizeof(Key) * 8,
+                                        const Key* d_keys_in, Key* d_keys_out, NumItems num_items,
+                                        int begin_bit = 0, int end_bit = sizeof(Key) * 8,
                                         cudaStream_t stream = nullptr) {
     return sort(d_temp_storage, temp_storage_bytes,
                 request(d_keys_in, d_keys_out, num_items, Order::descending, begin_bit, end_bit),
                 stream);
   }
-  template <DeviceSortKey Key>
+  template <DeviceSortKey Key, std::integral NumItems>
   static cudaError_t SortKeysDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
-                                        DoubleBuffer<Key>& d_keys, std::int64_t num_items,
+                                        DoubleBuffer<Key>& d_keys, NumItems num_items,
                                         int begin_bit = 0, int end_bit = sizeof(Key) * 8,
                                         cudaStream_t stream = nullptr) {
     return sort(d_temp_storage, temp_storage_bytes,
@@ -170,10 +156,10 @@ struct DeviceSort {
 
   /// @name SortPairs
   /// @{
-  template <DeviceSortKey Key, class Value>
+  template <DeviceSortKey Key, class Value, std::integral NumItems>
   static cudaError_t SortPairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                const Key* d_keys_in, Key* d_keys_out, const Value* d_values_in,
-                               Value* d_values_out, std::int64_t num_items, int begin_bit = 0,
+                               Value* d_values_out, NumItems num_items, int begin_bit = 0,
                                int end_bit = sizeof(Key) * 8, cudaStream_t stream = nullptr) {
     return sort(
         d_temp_storage, temp_storage_bytes,
@@ -181,22 +167,22 @@ struct DeviceSort {
                     d_values_in, d_values_out),
         stream);
   }
-  template <DeviceSortKey Key, class Value>
+  template <DeviceSortKey Key, class Value, std::integral NumItems>
   static cudaError_t SortPairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                DoubleBuffer<Key>& d_keys, DoubleBuffer<Value>& d_values,
-                               std::int64_t num_items, int begin_bit = 0,
-                               int end_bit = sizeof(Key) * 8, cudaStream_t stream = nullptr) {
+                               NumItems num_items, int begin_bit = 0, int end_bit = sizeof(Key) * 8,
+                               cudaStream_t stream = nullptr) {
     return sort(d_temp_storage, temp_storage_bytes,
                 with_values(request(d_keys.Current(), d_keys.Alternate(), num_items,
                                     Order::ascending, begin_bit, end_bit),
                             d_values.Current(), d_values.Alternate()),
                 stream, d_keys, d_values);
   }
-  template <DeviceSortKey Key, class Value>
+  template <DeviceSortKey Key, class Value, std::integral NumItems>
   static cudaError_t SortPairsDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                          const Key* d_keys_in, Key* d_keys_out,
                                          const Value* d_values_in, Value* d_values_out,
-                                         std::int64_t num_items, int begin_bit = 0,
+                                         NumItems num_items, int begin_bit = 0,
                                          int end_bit = sizeof(Key) * 8,
                                          cudaStream_t stream = nullptr) {
     return sort(d_temp_storage, temp_storage_bytes,
@@ -205,10 +191,10 @@ struct DeviceSort {
                             d_values_in, d_values_out),
                 stream);
   }
-  template <DeviceSortKey Key, class Value>
+  template <DeviceSortKey Key, class Value, std::integral NumItems>
   static cudaError_t SortPairsDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                          DoubleBuffer<Key>& d_keys, DoubleBuffer<Value>& d_values,
-                                         std::int64_t num_items, int begin_bit = 0,
+                                         NumItems num_items, int begin_bit = 0,
                                          int end_bit = sizeof(Key) * 8,
                                          cudaStream_t stream = nullptr) {
     return sort(d_temp_storage, temp_storage_bytes,
@@ -225,10 +211,10 @@ struct DeviceSort {
   ///     const std::array values{DeviceValues(x_in, x_out), DeviceValues(y_in, y_out)};
   ///     DeviceSort::SortPairs(storage, bytes, keys_in, keys_out, values, n);
   /// @{
-  template <DeviceSortKey Key>
+  template <DeviceSortKey Key, std::integral NumItems>
   static cudaError_t SortPairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                const Key* d_keys_in, Key* d_keys_out,
-                               std::span<const DeviceValues> d_values, std::int64_t num_items,
+                               std::span<const DeviceValues> d_values, NumItems num_items,
                                int begin_bit = 0, int end_bit = sizeof(Key) * 8,
                                cudaStream_t stream = nullptr) {
     return sort(d_temp_storage, temp_storage_bytes,
@@ -237,12 +223,11 @@ struct DeviceSort {
                     d_values),
                 stream);
   }
-  template <DeviceSortKey Key>
+  template <DeviceSortKey Key, std::integral NumItems>
   static cudaError_t SortPairsDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                          const Key* d_keys_in, Key* d_keys_out,
-                                         std::span<const DeviceValues> d_values,
-                                         std::int64_t num_items, int begin_bit = 0,
-                                         int end_bit = sizeof(Key) * 8,
+                                         std::span<const DeviceValues> d_values, NumItems num_items,
+                                         int begin_bit = 0, int end_bit = sizeof(Key) * 8,
                                          cudaStream_t stream = nullptr) {
     return sort(d_temp_storage, temp_storage_bytes,
                 with_several(request(d_keys_in, d_keys_out, num_items, Order::descending, begin_bit,
@@ -257,10 +242,10 @@ struct DeviceSort {
   /// are.
   /// \param d_positions_out  `num_items` integers of 4 bytes (fewer than 2^32 items) or 8 bytes
   /// @{
-  template <DeviceSortKey Key, std::integral Position>
+  template <DeviceSortKey Key, std::integral Position, std::integral NumItems>
   static cudaError_t SortPositions(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                    const Key* d_keys_in, Position* d_positions_out,
-                                   std::int64_t num_items, int begin_bit = 0,
+                                   NumItems num_items, int begin_bit = 0,
                                    int end_bit = sizeof(Key) * 8, cudaStream_t stream = nullptr) {
     return sort(d_temp_storage, temp_storage_bytes,
                 with_positions(request(d_keys_in, static_cast<Key*>(nullptr), num_items,
@@ -268,10 +253,10 @@ struct DeviceSort {
                                d_positions_out),
                 stream);
   }
-  template <DeviceSortKey Key, std::integral Position>
+  template <DeviceSortKey Key, std::integral Position, std::integral NumItems>
   static cudaError_t SortPositionsDescending(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                              const Key* d_keys_in, Position* d_positions_out,
-                                             std::int64_t num_items, int begin_bit = 0,
+                                             NumItems num_items, int begin_bit = 0,
                                              int end_bit = sizeof(Key) * 8,
                                              cudaStream_t stream = nullptr) {
     return sort(d_temp_storage, temp_storage_bytes,
@@ -284,25 +269,17 @@ struct DeviceSort {
 
  private:
   template <class Key>
-  static constexpr KeyKind kind() {
-    if constexpr (SortKey<Key>) {
-      return kind_of(key_type_of<Key>());
-    } else {
-      return std::same_as<Key, bool> ? KeyKind::unsigned_integer : KeyKind::floating_point;
-    }
-  }
-  template <class Key>
-  static segsort::ArrayRequest request(const Key* keys_in, Key* keys_out, std::int64_t num_items,
+  static segsort::ArrayRequest request(const Key* keys_in, Key* keys_out, std::integral auto num_items,
                                        Order order, int begin_bit, int end_bit) {
     segsort::ArrayRequest r;
     r.key_bytes = static_cast<int>(sizeof(Key));
-    r.kind = kind<Key>();
+    r.kind = segsort::device_key_kind<Key>();
     r.order = order;
     r.begin_bit = begin_bit;
     r.end_bit = end_bit;
     r.keys_in = keys_in;
     r.keys_out = keys_out;
-    r.num_items = num_items;
+    r.num_items = static_cast<std::int64_t>(num_items);
     return r;
   }
   template <class Value>

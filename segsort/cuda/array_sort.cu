@@ -19,17 +19,6 @@
 namespace sortie::segsort {
 
 // Each is instantiated in a source file that CMake generates.
-#define SORTIE_EXTERN_RADIX(Word, value_bytes)                                              \
-  extern template cudaError_t launch_radix<Word, value_bytes>(                              \
-      const LaunchPlan&, const Arguments<Word>&, const RadixStorage&, const ArrayDecision*, \
-      ArrayMethod)
-SORTIE_EXTERN_RADIX(std::uint8_t, 0);
-SORTIE_EXTERN_RADIX(std::uint8_t, 4);
-SORTIE_EXTERN_RADIX(std::uint8_t, 8);
-SORTIE_EXTERN_RADIX(std::uint16_t, 0);
-SORTIE_EXTERN_RADIX(std::uint16_t, 4);
-SORTIE_EXTERN_RADIX(std::uint16_t, 8);
-#undef SORTIE_EXTERN_RADIX
 #define SORTIE_EXTERN_SHORT_DIGITS(Word, value_bytes)                                             \
   extern template cudaError_t launch_short_digits<Word, value_bytes>(                             \
       const LaunchPlan&, const Arguments<Word>&, const ArrayDecision*, radix::ShortPasses<Word>*, \
@@ -47,8 +36,6 @@ SORTIE_EXTERN_SHORT_DIGITS_OF(std::uint64_t);
 
 namespace {
 
-/// Fewer keys of 2 bytes are sorted by their digits, with less storage than counters take.
-constexpr std::uint64_t least_counted = 1 << 19;
 /// Least number of items, and largest number of groups, at which several arrays of values are sorted in
 /// groups of up to 8 bytes: gathers of long arrays miss the cache.
 constexpr std::uint64_t least_grouped = 1 << 25;
@@ -304,11 +291,12 @@ class ArraySort {
   cudaError_t sort_narrow(const ArrayRequest& items) {
     const KeyCodec<Word> codec(items.kind, items.order);
     if (items.value_bytes == 0 && items.end_bit - items.begin_bit == codec.bits &&
-        (sizeof(Word) == 1 || n() >= least_counted)) {
+        n() >= counting::least_counted<Word>) {
       void* const storage = carver_.take<char>(counting::storage_bytes<Word>);
       return launch_if_it_fits([&] {
         return counting::sort(static_cast<const Word*>(items.keys_in),
-                              static_cast<Word*>(items.keys_out), n(), codec, storage, limits_,
+                              static_cast<Word*>(items.keys_out), counting::CountedRange{n()},
+                              codec, storage, limits_,
                               stream_);
       });
     }
@@ -406,7 +394,7 @@ void preset_least_grouped(std::optional<std::uint64_t> items) {
 
 cudaError_t sort_array_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
                                  const ArrayRequest& request, cudaStream_t stream) {
-  if (!is_valid(request)) return cudaErrorInvalidValue;
+  if (!is_valid(request) || !is_aligned_storage(temp_storage)) return cudaErrorInvalidValue;
   ArraySort sort(temp_storage, temp_storage_bytes, request, stream);
   const cudaError_t status = sort.run();
   if (temp_storage == nullptr && status == cudaSuccess) temp_storage_bytes = sort.bytes();

@@ -24,17 +24,23 @@ __global__ void __launch_bounds__(element_threads)
 /// Items that a block gathers.
 inline constexpr unsigned int gathered_items = 256;
 
+/// Position of an item of the output that is not written.
+template <class Position>
+inline constexpr auto no_position = static_cast<Position>(~Position{0});
+
 /// to[i] = from[positions[i]], items of `units` units each. Neighbouring threads copy neighbouring
 /// units.
-template <class Unit, class Position>
+/// \tparam HasGaps  some positions are no_position
+template <bool HasGaps, class Unit, class Position>
 __global__ void __launch_bounds__(element_threads)
     gather_kernel(const Unit* from, Unit* to, const Position* positions, unsigned int units,
                   std::uint64_t n) {
   const std::uint64_t first = std::uint64_t{blockIdx.x} * gathered_items;
   const auto items = static_cast<unsigned int>(min(n - first, std::uint64_t{gathered_items}));
   for (unsigned int i = threadIdx.x; i < items * units; i += element_threads) {
-    const std::uint64_t from_item = positions[first + i / units];
-    to[first * units + i] = from[from_item * units + i % units];
+    const Position from_item = positions[first + i / units];
+    if (HasGaps && from_item == no_position<Position>) continue;
+    to[first * units + i] = from[std::uint64_t{from_item} * units + i % units];
   }
 }
 
@@ -115,12 +121,12 @@ cudaError_t number_items(Position* positions, std::uint64_t n, cudaStream_t stre
 }
 
 /// Gathers values of `bytes` bytes, in the largest units that their size and addresses allow.
-template <class Position>
+template <bool HasGaps = false, class Position>
 cudaError_t gather(const void* from, void* to, const Position* positions, std::size_t bytes,
                    std::uint64_t n, cudaStream_t stream) {
   const auto with_unit = [&]<class Unit>(Unit) {
-    return launch(gather_kernel<Unit, Position>, blocks_for(n, gathered_items), element_threads, 0,
-                  stream, LaunchOrder::after, static_cast<const Unit*>(from),
+    return launch(gather_kernel<HasGaps, Unit, Position>, blocks_for(n, gathered_items),
+                  element_threads, 0, stream, LaunchOrder::after, static_cast<const Unit*>(from),
                   static_cast<Unit*>(to), positions,
                   static_cast<unsigned int>(bytes / sizeof(Unit)), n);
   };

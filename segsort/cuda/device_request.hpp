@@ -19,6 +19,11 @@ struct SegmentRange {
 /// Returns false for negative counts, bits outside of the key, and unsupported widths.
 [[nodiscard]] bool is_valid(const DeviceRequest& request);
 
+/// Whether temporary storage is aligned as StorageCarver requires.
+[[nodiscard]] inline bool is_aligned_storage(const void* storage) {
+  return reinterpret_cast<std::uintptr_t>(storage) % 16 == 0;
+}
+
 /// A two-phase sort with the conventions of sort_on_device().
 using RegisteredSort = cudaError_t (*)(void* temp_storage, std::size_t& temp_storage_bytes,
                                        const DeviceRequest& request, cudaStream_t stream);

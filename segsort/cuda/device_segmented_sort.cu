@@ -167,7 +167,7 @@ struct TemporaryStorage {
         // Kept while the array may be sorted by all digits: see bucket_runs.cuh.
         lists.group_capacity = buckets::runs(items);
         if (may_take_ranges(use))
-          lists.group_capacity = std::max(lists.group_capacity, most_groups(items, key_bytes));
+          lists.group_capacity = std::max(lists.group_capacity, most_groups(request, key_bytes));
         lists.groups = carver.take<Group>(lists.group_capacity);
       }
       StorageCarver own = carver;
@@ -188,6 +188,7 @@ struct TemporaryStorage {
       return;
     }
     if (use == DigitUse::never) lists.counters = carver.take<Counters>(1);
+    lists.cuts_may_float = !request.is_array;
     for (int pair = 0; pair < long_classes / 2; ++pair) {
       const std::uint64_t shortest = shortest_of_long_class<Tiles>(2 * pair);
       const std::uint64_t capacity = request.is_array ? 1
@@ -199,7 +200,7 @@ struct TemporaryStorage {
     const std::uint64_t parts = items / (longest_in_block<Tiles> + 1);
     if (parts != 0) {
       if (!may_take_buckets(use)) {
-        lists.group_capacity = most_groups(items, key_bytes);
+        lists.group_capacity = most_groups(request, key_bytes);
         lists.groups = carver.take<Group>(lists.group_capacity);
       }
       lists.parts = carver.take<Part>(most_parts(items));
@@ -250,9 +251,12 @@ struct TemporaryStorage {
  private:
   static std::uint64_t most_parts(std::uint64_t items) { return items / Tiles::longest_group + 1; }
   /// Two neighbouring groups of a part together exceed a tile, unless a large bucket separates
-  /// them; each pass takes at least four bits off such a bucket.
-  static std::uint64_t most_groups(std::uint64_t items, std::uint64_t key_bytes) {
-    return 2 * (items / longest_of_group_class(0) + 1) + 4 * key_bytes * most_parts(items);
+  /// them; each pass takes at least four bits off such a bucket, except for one with a floating cut.
+  /// Arrays have none, so that they need no more storage than cub::DeviceRadixSort.
+  static std::uint64_t most_groups(const DeviceRequest& request, std::uint64_t key_bytes) {
+    const auto items = static_cast<std::uint64_t>(request.num_items);
+    const std::uint64_t passes = 2 * key_bytes + (request.is_array ? 0 : 1);
+    return 2 * (items / longest_of_group_class(0) + 1) + 2 * passes * most_parts(items);
   }
 };
 
@@ -362,13 +366,12 @@ static_assert(most_shared_bytes<SmallTiles, std::uint64_t, 8>() <= 48 * 1024);
 
 bool is_valid(const DeviceRequest& request) {
   const int bits = key_bits(request.key_type);
-  const bool is_unsigned = request.key_type == KeyType::u32 || request.key_type == KeyType::u64;
   const int end_bit = request.end_bit < 0 ? bits : request.end_bit;
   const bool all_bits = end_bit - request.begin_bit == bits;
   if (bits != 32 && bits != 64) return false;
   if (request.num_items < 0 || request.num_segments < 0) return false;
   if (request.begin_bit < 0 || request.begin_bit > end_bit || end_bit > bits) return false;
-  if (!all_bits && ((!is_unsigned && !request.is_array) || request.ranges != nullptr)) return false;
+  if (!all_bits && request.ranges != nullptr) return false;
   if (request.value_bytes != 0 && request.value_bytes != 4 && request.value_bytes != 8)
     return false;
   return request.offset_bytes == 4 || request.offset_bytes == 8;
@@ -391,6 +394,7 @@ int limited_shared_bytes(int bytes) {
 
 cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
                            const DeviceRequest& request, cudaStream_t stream) {
+  if (!is_aligned_storage(temp_storage)) return cudaErrorInvalidValue;
   if (request.policy != Policy::tuned) {
     const auto known = registered_policies().find(request.policy);
     if (known == registered_policies().end()) return cudaErrorNotSupported;

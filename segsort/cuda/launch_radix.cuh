@@ -116,4 +116,17 @@ cudaError_t launch_runs(const LaunchPlan& plan, const Arguments<Word>& arguments
                          buckets::stride(n));
 }
 
+// Those of narrow keys are instantiated in source files that CMake generates.
+#define SORTIE_EXTERN_RADIX(Word, value_bytes)                                              \
+  extern template cudaError_t launch_radix<Word, value_bytes>(                              \
+      const LaunchPlan&, const Arguments<Word>&, const RadixStorage&, const ArrayDecision*, \
+      ArrayMethod)
+SORTIE_EXTERN_RADIX(std::uint8_t, 0);
+SORTIE_EXTERN_RADIX(std::uint8_t, 4);
+SORTIE_EXTERN_RADIX(std::uint8_t, 8);
+SORTIE_EXTERN_RADIX(std::uint16_t, 0);
+SORTIE_EXTERN_RADIX(std::uint16_t, 4);
+SORTIE_EXTERN_RADIX(std::uint16_t, 8);
+#undef SORTIE_EXTERN_RADIX
+
 }  // namespace sortie::segsort

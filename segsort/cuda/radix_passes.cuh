@@ -186,6 +186,26 @@ __device__ __forceinline__ void count_digits_of_tiles(const Arguments<Word>& arg
   __syncthreads();
 }
 
+/// Of narrow keys, the first segment may be sorted in place of a whole array: moves the arrays to its
+/// items, and shortens a range of `length` items from `begin` on to those that the segment has. Does
+/// nothing without offsets, and for longer keys.
+template <class Word>
+__device__ __forceinline__ void restrict_to_segment(Arguments<Word>& arguments, std::uint64_t begin,
+                                                    std::uint64_t& length) {
+  if constexpr (sizeof(Word) < 4) {
+    if (arguments.begin_offsets.data == nullptr) return;
+    const SegmentExtent segment =
+        arguments.segments() == 0 ? SegmentExtent{0, 0} : arguments.offsets(0).extent();
+    length = segment.length > begin ? min(length, segment.length - begin) : 0;
+    arguments.keys_in += segment.begin;
+    arguments.keys_out += segment.begin;
+    const auto value_bytes = static_cast<std::uint64_t>(arguments.value_bytes);
+    arguments.values_in =
+        static_cast<const char*>(arguments.values_in) + segment.begin * value_bytes;
+    arguments.values_out = static_cast<char*>(arguments.values_out) + segment.begin * value_bytes;
+  }
+}
+
 /// Counts all digits of all keys that `method` sorts by, clears the table of statuses, and decides,
 /// in the block that ends last, which passes are necessary.
 /// \param decision  of this and the next kernels, whether there is anything to do; null: there is
@@ -206,6 +226,7 @@ __global__ void __launch_bounds__(count_threads)
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * count_threads + thread; i < words;
        i += std::uint64_t{gridDim.x} * count_threads)
     statuses[i] = 0;
+  restrict_to_segment(arguments, 0, length);
   const int used_passes = passes_of(arguments.codec);
   const int first_pass = method == ArrayMethod::buckets ? used_passes - bucket_passes : 0;
   count_digits_of_tiles<count_threads>(arguments, counts, first_pass, used_passes, by_magnitudes,
@@ -659,6 +680,8 @@ __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
   using Shared = PassShared<Word, ValueBytes>;
   wait_for_preceding_kernels();
   if ((decision != nullptr && !decision->is_due(method)) || portion.pass >= passes->count) return;
+  restrict_to_segment(arguments, portion.begin, portion.length);
+  if (portion.length == 0) return;
   const PortionPass pass = pass_of(arguments, passes, portion);
   const StartsOfPass starts{passes->starts[passes->order[portion.pass]]};
   if constexpr (IsPlain) {

@@ -463,12 +463,22 @@ TEST(Kernels, GridPartitionInSmallTiles) {
   partition_by_grid<SmallTiles>();
 }
 
-/// Sorts an array by its digits, in two portions.
+/// Sorts an array by its digits, in two portions. Of narrow keys, it is a segment with others beside
+/// it, and the kernels are told the number of all items.
 template <class Word, int ValueBytes>
 void sort_by_digits(Keys kind, Order order, int end_bit = 8 * sizeof(Word)) {
   using Shared = radix::PassShared<Word, ValueBytes>;
-  constexpr std::uint32_t length = 3 * Shared::tile + 1234;
-  Problem<Word, ValueBytes> problem({length}, kind, order);
+  constexpr std::uint32_t own_length = 3 * Shared::tile + 1234;
+  constexpr bool is_narrow = sizeof(Word) < 4;
+  Problem<Word, ValueBytes> problem(
+      is_narrow ? Lengths{1001, own_length, 500} : Lengths{own_length}, kind, order);
+  const auto length = static_cast<std::uint32_t>(problem.items());
+  if (is_narrow) {
+    for (DeviceOffsets* offsets :
+         {&problem.arguments.begin_offsets, &problem.arguments.end_offsets})
+      offsets->data = static_cast<const std::uint32_t*>(offsets->data) + 1;
+    problem.arguments.num_segments = 1;
+  }
   problem.arguments.codec = BitRangeCodec<Word>::make(KeyKind::unsigned_integer, order, 0, end_bit);
   const ArrayDecision decision{InputKind::other, ArrayMethod::digits, 0};
   radix::Passes passes{};
@@ -492,7 +502,7 @@ void sort_by_digits(Keys kind, Order order, int end_bit = 8 * sizeof(Word)) {
       });
     }
   }
-  problem.expect_sorted(any_length);
+  problem.expect_sorted([](std::uint32_t items) { return items == own_length; });
 }
 
 /// Sorts an array by its digits in one kernel.
@@ -643,6 +653,7 @@ TEST(Kernels, Digits) {
   sort_by_digits<std::uint64_t, 8>(Keys::few, Order::ascending);
   sort_by_digits<std::uint16_t, 4>(Keys::random, Order::descending);
   sort_by_digits<std::uint8_t, 8>(Keys::half_greatest, Order::descending);
+  sort_by_digits<std::uint8_t, 4>(Keys::random, Order::ascending);
 }
 
 }  // namespace

@@ -173,23 +173,27 @@ TYPED_TEST(DeviceNarrowKeys, SmallInputs) {
     for (const bool has_values : {false, true}) this->check(Segments(lengths), has_values);
 }
 
+// One segment is sorted as an array, wherever it begins and ends: by its digits, or its keys alone by
+// their numbers.
+TYPED_TEST(DeviceNarrowKeys, OneSegment) {
+  Segments inside({70'001});
+  Segments short_one({1'000});
+  short_one.items = 600'000;
+  Segments empty({0});
+  empty.items = 9'000;
+  for (const Segments& segments : {Segments({600'001}), Segments({540'000}, true), inside,
+                                   short_one, empty})
+    for (const bool has_values : {false, true})
+      for (const Order order : {Order::ascending, Order::descending})
+        this->check(segments, has_values, {order}, order == Order::descending, 1);
+}
+
 TYPED_TEST(DeviceNarrowKeys, BitRanges) {
-  if (this->kind() != KeyKind::unsigned_integer) return;
   const Segments segments({300, 5'000, 70'000, 20});
   for (const auto& [begin, end] : {std::pair(0, 3), std::pair(2, 7), std::pair(4, 4)})
     for (const Order order : {Order::ascending, Order::descending})
       this->check(segments, true,
                   {.order = order, .stable = true, .begin_bit = begin, .end_bit = end});
-}
-
-TEST(DeviceNarrowKeysCall, RefusesBitsOfSignedKeys) {
-  std::size_t bytes = 0;
-  const std::int16_t* keys = nullptr;
-  const std::uint32_t* offsets = nullptr;
-  EXPECT_EQ(DeviceSegmentedSort::SortKeys(nullptr, bytes, keys, static_cast<std::int16_t*>(nullptr),
-                                          10, 1, offsets, offsets,
-                                          DeviceSortOptions{.begin_bit = 0, .end_bit = 8}),
-            cudaErrorInvalidValue);
 }
 
 }  // namespace

@@ -48,6 +48,24 @@ TEST(DeviceSegmentsOfIterator, SortsTriples) {
     std::sort(keys.begin() + static_cast<std::ptrdiff_t>(i),
               keys.begin() + static_cast<std::ptrdiff_t>(i + 3));
   EXPECT_EQ(sorted, keys);
+  // The same by iterators.
+  DeviceBuffer<std::uint16_t> other(keys.size(), nullptr);
+  const auto sort_by_iterators = [&](void* place) {
+    return DeviceSegmentedSort::SortKeys(place, bytes, static_cast<const std::uint16_t*>(in.data()),
+                                         other.data(), static_cast<std::int64_t>(keys.size()),
+                                         segments, ThreesIterator{}, offsets.data() + 1);
+  };
+  ASSERT_EQ(sort_by_iterators(nullptr), cudaSuccess);
+  DeviceBuffer<std::byte> more_storage(bytes, nullptr);
+  std::size_t all = bytes;
+  bytes = all - 1;
+  EXPECT_EQ(sort_by_iterators(more_storage.data()), cudaErrorInvalidValue);
+  bytes = all;
+  ASSERT_EQ(sort_by_iterators(more_storage.data()), cudaSuccess);
+  std::vector<std::uint16_t> sorted_by_iterators(keys.size());
+  other.copy_to(sorted_by_iterators);
+  check_cuda(cudaDeviceSynchronize());
+  EXPECT_EQ(sorted_by_iterators, keys);
   EXPECT_EQ(offsets_of_iterator(ThreesIterator{}, 0, offsets.data()), cudaSuccess);
   EXPECT_EQ(offsets_of_iterator(ThreesIterator{}, -1, offsets.data()), cudaErrorInvalidValue);
 }
