@@ -301,7 +301,11 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
   if (status == cudaSuccess && may_take_ranges(use))
     status = launch_partitions<Tiles, Word, ValueBytes>(plan, arguments, lists);
   if (status != cudaSuccess) return status;
-  return launch_block_classes<Word, ValueBytes>(plan, arguments, lists, Tiles::used_block_classes);
+  // Runs of short arrays take the smaller tiles of groups only.
+  return launch_block_classes<Word, ValueBytes>(plan, arguments, lists,
+                                                takes_short_digits(use, plan.num_items)
+                                                    ? block_class_of_groups(0) + 1
+                                                    : Tiles::used_block_classes);
 }
 
 /// Sorts with the tiles of one row of the policy.

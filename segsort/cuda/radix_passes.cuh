@@ -675,11 +675,13 @@ __device__ PortionPass pass_of(const Arguments<Word>& arguments, Passes* passes,
 template <class Word, int ValueBytes, bool IsPlain>
 __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
                                   radix_shape<Word, ValueBytes>.resident_blocks)
-    pass_kernel(Arguments<Word> arguments, const ArrayDecision* decision, ArrayMethod method,
-                Passes* passes, Status* statuses, Portion portion) {
+    pass_kernel(Arguments<Word> arguments, const ArrayDecision* decision, Passes* passes,
+                Status* statuses, Portion portion) {
   using Shared = PassShared<Word, ValueBytes>;
   wait_for_preceding_kernels();
-  if ((decision != nullptr && !decision->is_due(method)) || portion.pass >= passes->count) return;
+  if ((decision != nullptr && !decision->is_due(ArrayMethod::digits)) ||
+      portion.pass >= passes->count)
+    return;
   restrict_to_segment(arguments, portion.begin, portion.length);
   if (portion.length == 0) return;
   const PortionPass pass = pass_of(arguments, passes, portion);
@@ -711,18 +713,25 @@ struct MagnitudeKeys {
   }
 };
 
-/// A portion of a pass of a sort by magnitudes.
-template <class Word, int ValueBytes>
+/// A portion of a pass of a sort by buckets, or by magnitudes.
+/// \tparam IsPlain  the keys need no encoding
+template <class Word, int ValueBytes, bool IsPlain>
 __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
                                   radix_shape<Word, ValueBytes>.resident_blocks)
-    magnitude_pass_kernel(Arguments<Word> arguments, const ArrayDecision* decision, Passes* passes,
-                          Status* statuses, Portion portion) {
+    bucket_pass_kernel(Arguments<Word> arguments, const ArrayDecision* decision, Passes* passes,
+                       Status* statuses, Portion portion) {
+  using Shared = PassShared<Word, ValueBytes>;
   wait_for_preceding_kernels();
-  if (!decision->is_due(ArrayMethod::magnitudes) || portion.pass >= passes->count) return;
-  move_portion<PassShared<Word, ValueBytes>>(
-      arguments, statuses, pass_of(arguments, passes, portion),
-      MagnitudeKeys<Word>{arguments.codec},
-      StartsOfPass{passes->starts[passes->order[portion.pass]]});
+  if (!decision->takes_kernels_of(ArrayMethod::buckets) || portion.pass >= passes->count) return;
+  const PortionPass pass = pass_of(arguments, passes, portion);
+  const StartsOfPass starts{passes->starts[passes->order[portion.pass]]};
+  if (decision->method == ArrayMethod::magnitudes) {
+    move_portion<Shared>(arguments, statuses, pass, MagnitudeKeys<Word>{arguments.codec}, starts);
+  } else if constexpr (IsPlain) {
+    move_portion<Shared>(arguments, statuses, pass, PlainKeys<Word>{}, starts);
+  } else {
+    move_portion<Shared>(arguments, statuses, pass, EncodedKeys<Word>(arguments.codec), starts);
+  }
 }
 
 /// Shared memory of a block of the pass over ranks.
