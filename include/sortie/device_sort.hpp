@@ -74,8 +74,7 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// | 1 byte, or from 2^19 on 2 bytes, all bits | none | counting: one pass reads the keys, one writes them |
 /// | 8 bytes, all bits, 2^16 to 2^21 - 1, if even | none, 4 or 8 bytes | by the two highest digits, or magnitudes, then in tiles |
 /// | any otherwise, 8193 to 2^21 - 1 | none, 4 or 8 bytes | by digits of 8 bits, all in one kernel |
-/// | 1 or 2 bytes otherwise, unsigned, ascending | none, 4 or 8 bytes | cub::DeviceRadixSort |
-/// | 1 or 2 bytes otherwise | none, 4 or 8 bytes | by digits of 8 bits |
+/// | 1 or 2 bytes otherwise | none, 4 or 8 bytes | cub::DeviceRadixSort, with an encoding of the keys |
 /// | 4 or 8 bytes, all bits, 2^21 (4 bytes alone: 2^22) to 2^28, if even | none, 4 or 8 bytes | by the two highest digits, or magnitudes, then in tiles |
 /// | 4 bytes, 2^21 to 2^28 otherwise | none, 4 or 8 bytes | by digits of 8 bits |
 /// | 4 or 8 bytes, if uneven | none, 4 or 8 bytes | by digits of 8 bits |
