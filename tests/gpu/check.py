@@ -47,7 +47,7 @@ PROGRAMS = {
                              ":DeviceNarrowKeys/1.Threads:DeviceNarrowKeys/1.SmallInputs:DeviceNarrowKeys/3.SmallInputs"
                              "-*SortsOfTheSameData*",
     "device_sort": "DeviceArraySort/1.EveryD*:DeviceArraySort/7.EveryD*:DeviceArraySort/5.Desc*:DeviceArraySortByDigits/1.BucketsOf*"
-                   ":DeviceArraySortByDigits/0.DigitsOf*:DeviceArraySortByDigits/0.RanksOf*:DeviceArraySortOfMagnitudes/0.Short*",
+                   ":DeviceArraySortByDigits/0.DigitsOf*:DeviceArraySortByDigits/0.RanksOf*:DeviceArraySort/10.Desc*",
     "device_top_k": "DeviceTopKSegmentsTest.OwnK*:DeviceTopKGraph.*",
     "papers_device": "DeviceIcs17BitRangeTest.*:DeviceIcs17CountTest.*",
     "bitonic_device": "BitonicOfFloatingPoint.*:BitonicErrors.*",
