@@ -115,26 +115,6 @@ __device__ __forceinline__ void sort_words(T& tile, std::uint32_t (&words)[T::it
   }
 }
 
-/// Sum of the numbers of the preceding threads. \param up_to  sum of those of the warp up to the
-/// thread's own, `mine`. The sums of the warps have been kept by keep_sum_of_warp(), then a barrier
-template <class T>
-__device__ __forceinline__ std::uint32_t sum_before(const T& tile, std::uint32_t up_to,
-                                                    std::uint32_t mine) {
-  std::uint32_t before = up_to - mine;
-  if constexpr (T::warps > 1) {
-#pragma unroll
-    for (int warp = 0; warp < T::warps; ++warp)
-      if (warp < T::thread() / 32) before += tile.splits[warp];
-  }
-  return before;
-}
-template <class T>
-__device__ __forceinline__ void keep_sum_of_warp(T& tile, std::uint32_t up_to) {
-  if constexpr (T::warps > 1) {
-    if (T::thread() % 32 == 31) tile.splits[T::thread() / 32] = static_cast<std::uint16_t>(up_to);
-  }
-}
-
 /// Sorts the words by distribution if they are evenly enough spread, and leaves them as
 /// sort_words() does. On entry, item e = r * threads + thread is in register r; words from `length`
 /// on are all ones.
@@ -192,12 +172,19 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
     sum += counts[i];
   }
   const std::uint32_t up_to = inclusive_sum_in_warp(sum);
-  keep_sum_of_warp(tile, up_to);
+  if constexpr (T::warps > 1) {
+    if (thread % 32 == 31) tile.splits[thread / 32] = static_cast<std::uint16_t>(up_to);
+  }
   const bool exceeds_thread = T::any(most > T::items) && !bins_are_equal;
   if (exceeds_thread) {
     if (MostExchanges == 1 || T::any(most > most_in_bin)) return false;
   }
-  std::uint32_t before = sum_before(tile, up_to, sum);
+  std::uint32_t before = up_to - sum;
+  if constexpr (T::warps > 1) {
+#pragma unroll
+    for (int warp = 0; warp < T::warps; ++warp)
+      if (warp < thread / 32) before += tile.splits[warp];
+  }
 #pragma unroll
   for (int i = 0; i < counters_per_thread; ++i) {
     const int bin = thread * counters_per_thread + i;
