@@ -36,18 +36,6 @@ __device__ __forceinline__ constexpr int longest_short_run(int merge_rounds) {
 }
 inline constexpr int longest_middle_run = 64;
 
-/// The tile at a distance from the begin of shared memory, and this distance. Functions that are not
-/// inlined take the distance, so that the compiler knows the address space.
-template <class T>
-__device__ __forceinline__ T& tile_at(std::uint32_t distance) {
-  return *reinterpret_cast<T*>(dynamic_shared_memory() + distance);
-}
-template <class T>
-__device__ __forceinline__ std::uint32_t distance_of(const T& tile) {
-  return static_cast<std::uint32_t>(reinterpret_cast<const unsigned char*>(&tile) -
-                                    dynamic_shared_memory());
-}
-
 /// Whether equal windows are in the order of their keys, as they are if the keys themselves are
 /// equal: a segment with few distinct keys. A barrier.
 template <class T>
@@ -62,16 +50,20 @@ __device__ __noinline__ bool has_ordered_ties(std::uint32_t tile_distance, int l
   bool inverted = false;
   if (items > 0) {
     std::uint32_t word = tile.blocked(0);
-    auto key = key_of(word);
+    typename T::Word key = 0;
+    bool is_key_of_word = false;
 #pragma unroll
     for (int r = 0; r < T::items; ++r) {
-      if (r >= items) continue;
       const std::uint32_t next =
           r + 1 < T::items ? tile.blocked(r + 1) : tile.word((T::thread() + 1) * T::items);
-      const auto next_key = key_of(next);
-      inverted |= (word ^ next) <= T::index_mask && key > next_key;
+      const bool is_tie = r < items && (word ^ next) <= T::index_mask;
+      if (is_tie) {
+        const auto next_key = key_of(next);
+        inverted |= (is_key_of_word ? key : key_of(word)) > next_key;
+        key = next_key;
+      }
+      is_key_of_word = is_tie;
       word = next;
-      key = next_key;
     }
   }
   return !T::any(inverted);
@@ -201,9 +193,10 @@ __device__ __forceinline__ Ties resolve_ties(T& tile, const std::uint32_t (&word
   for (int r = 0; r + 1 < T::items; ++r) nearest = min(nearest, (words[r] ^ words[r + 1]) - 1);
   const int threads_with_ties = T::count(nearest < T::index_mask);
   if (threads_with_ties == 0) return Ties::none;
-  if (threads_with_ties > T::threads / 2) {
+  // In small tiles, different keys are rarely equal in their windows.
+  if (threads_with_ties > T::threads / 2 || T::capacity <= 1024) {
     if (has_ordered_ties<T>(distance_of(tile), length, compare_mask)) return Ties::resolved;
-    if constexpr (!IsLast) return Ties::long_runs;
+    if (!IsLast && threads_with_ties > T::threads / 2) return Ties::long_runs;
   }
 
   bool long_run = false;
@@ -359,15 +352,6 @@ __device__ __forceinline__ int low_zeros(std::uint64_t word) {
   return __ffsll(static_cast<long long>(word)) - 1;
 }
 
-/// Bins of an uneven tile may have as many words as this many threads: of 100 random keys in a tile
-/// of 1024 items, some have 36.
-inline constexpr int most_exchanges = 8;
-/// As above, for words that have not been examined. A few bins with more words than a thread do not
-/// make a tile of up to 2048 items an uneven one: of 100 random keys in 1024 items, some share a
-/// bin.
-template <class T>
-inline constexpr int most_exchanges_at_once = T::capacity <= 2048 ? 4 : 1;
-
 /// Sorts a tile whose words sort_tile() could not sort, or whose ties it could not. Windows are made
 /// again without the low bits in which all keys agree, and with those of the item index instead;
 /// and if many keys are near the least, as floating-point numbers. Not inlined, because it is
@@ -415,8 +399,7 @@ __device__ __noinline__ bool sort_uneven_tile(std::uint32_t tile_distance, int l
       words[r] = (words[r] & kept) | (bits >> segment_bits & ~kept);
     }
     T::synchronise();
-    if (!sort_by_distribution<T, most_exchanges>(tile, words, length, false))
-      sort_words(tile, words);
+    if (!sort_by_distribution(tile, words, length, false)) sort_words(tile, words);
   } else {
 #pragma unroll
     for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
@@ -453,7 +436,8 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
   // Whether windows may be equal, and keys are near the least: in two rows, since half of the keys
   // may be equal.
   bool is_low = false;
-  if constexpr (T::warps == 1) {
+  constexpr bool looks_for_low_keys = T::warps == 1 && !T::is_of_team;
+  if constexpr (looks_for_low_keys) {
     const std::uint32_t both =
         bits_below(keys[0] - base, span) | bits_below(keys[T::items / 2] - base, span);
     is_low = differing_bits > window &&
@@ -486,7 +470,7 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
       // Keys alone that agree in all bits are interchangeable, so the bins need not be sorted.
       const bool bins_are_equal =
           T::value_bytes == 0 && codec.ignored_bits == 0 && segment_bits + span <= T::bin_bits;
-      if constexpr (T::warps == 1) {
+      if constexpr (looks_for_low_keys) {
         if (is_low) {
 #pragma unroll
           for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
@@ -497,8 +481,7 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
           __syncwarp();
         }
       }
-      if (!sort_by_distribution<T, most_exchanges_at_once<T>>(tile, words, length,
-                                                              bins_are_equal)) {
+      if (!sort_by_distribution(tile, words, length, bins_are_equal)) {
 #pragma unroll
         for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
         return sort_uneven_tile<T>(distance_of(tile), length, segment_bits, {base, span},
