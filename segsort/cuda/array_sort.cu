@@ -292,8 +292,7 @@ class ArraySort {
       return launch_if_it_fits([&] {
         return counting::sort(static_cast<const Word*>(items.keys_in),
                               static_cast<Word*>(items.keys_out), counting::CountedRange{n()},
-                              codec, storage, limits_,
-                              stream_);
+                              codec, storage, limits_, stream_);
       });
     }
     if (takes_short_digits(items)) return sort_by_short_digits<Word>(items);

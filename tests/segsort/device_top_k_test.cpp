@@ -315,9 +315,8 @@ TEST(DeviceTopKSegmentsTest, StreamedArrays) {
       top.check({.k = k, .options = {.sorted = false}, .beside = Beside::positions_alone});
     }
   }
-  TopKCase<double, std::uint64_t> of_doubles(
-      in_a_row("streamed array", {5'000'000}),
-      make_keys<double>(KeyPattern::random_bits, 5'000'000));
+  TopKCase<double, std::uint64_t> of_doubles(in_a_row("streamed array", {5'000'000}),
+                                             make_keys<double>(KeyPattern::random_bits, 5'000'000));
   for (const std::int64_t k : {20, 1000}) of_doubles.check({.k = k});
   SegmentShape part = in_a_row("part of an array", {6'000'000});
   part.begins[0] = 1'999'999;
