@@ -160,7 +160,12 @@ def rows_of(name):
 
 def measured_by(names):
     """Which GPU and commit the reports are from."""
-    found = sorted({f"{r['gpu']['name']}, commit {r['commit']}" for n in names if (r := report(n)) and r.get("gpu")})
+    commits = {}
+    for name in names:
+        if (r := report(name)) and (r.get("gpu") or r.get("backend") == "host"):
+            machine = r["gpu"]["name"] if r.get("gpu") else f"the host of that machine, {r['machine']['cores']} cores"
+            commits.setdefault(machine, set()).update(r["commit"].split("; "))
+    found = [f"{machine}, commit{'s' if len(of) > 1 else ''} {', '.join(sorted(of))}" for machine, of in sorted(commits.items())]
     return [f"Measured on: {'; '.join(found)}." if found else "Not measured yet."]
 
 
@@ -1096,6 +1101,10 @@ def ilic_claims():
         if "entropy:10" in repaired:
             paid = own["entropy:10"][0] / repaired["entropy:10"][0]
             lines.append((f"split buckets that the CPU merges pay for few buckets (section 7.2), two devices on {label}: `rmg` / `rmg-repair`, entropy:10", "proposed", f"{paid:.2f}", paid > 1))
+    phases = {(c, d): row["phase_seconds"] for c, of in rows_of("ilic-skew").items() for m, row in of.items() for d in (2, 8) if m.startswith(f"rmg, {d} ")}
+    if ("entropy:26", 8) in phases:
+        lines.append(("copies of single buckets cost hardly more than their bytes, even of many buckets (section 4.3): exchange with four buckets for eight devices on one GPU, which each border divides into 256 more (entropy:26) / that of uniform keys",
+                      "about 1", f"{phases['entropy:26', 8]['exchange'] / phases['uniform', 8]['exchange']:.1f}", phases["entropy:26", 8]["exchange"] < 1.5 * phases["uniform", 8]["exchange"]))
     for suffix, name, where in (("", "ilic-cases-8", "one GPU, GPU memory"), *((x, f"ilic-host{x}", f"{MACHINES[x]}, from host memory") for x in ("-x2", "-x4"))):
         eight = {c: change for c, (_, change) in ilic_changes(rows_of(name), "rmg", 8).items()}
         two = {c: change for c, (_, change) in ilic_changes(rows_of("ilic-cases" if not suffix else name), "rmg", 2).items() if c in eight}
@@ -1144,7 +1153,7 @@ COUNTED = [((20, 26), ("bank conflicts", "shared wavefronts")), ((20, 26), ("div
 COUNTED_KERNELS = {
     "quicksort": r"split_kernel|fill_kernel|[^_]sort_kernel",
     "tiled radix": r"classics::.*(sort_tiles|sum_tiles|scan_sums|scan_tiles|move_runs)_kernel",
-    "sortie bitonic": r"bitonic\w*::.*(network_pass|sort_tiles)_kernel",
+    "sortie bitonic": r"network_pass_kernel|multisort::(bitonic::)?sort_tiles_kernel",
 }
 # Of bitonic sort, quicksort and radix sort; "n.a.": not runnable in the memory of the device.
 PRINTED_TRANSACTIONS = {20: (796800, 4446802, 965791), 22: (4119680, 18438423, 3862644), 24: (20223360, 85843422, 15447561), 26: (101866786, "n.a.", "n.a.")}
