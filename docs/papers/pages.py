@@ -56,12 +56,13 @@ def tanasic_runs(gpus, suffix=""):
 
 # What is changed of rmg, and the keys for which it matters.
 RMG_CHANGES = (("", "uniform zipf:0.5 reverse equal entropy:10"), ("no-overlap", "uniform"), ("fuse=0 max-brs=100000", "uniform"), ("fuse=0", "uniform"), ("fuse=2", "uniform"),
-               ("max-brs=100000", "zipf:0.5"), ("min-sco=0", "entropy:10"), ("move-all", "equal entropy:10"), ("exchange-mirrored", "reverse"))
+               ("max-brs=100000", "zipf:0.5"), ("min-sco=0", "entropy:10"), ("move-all", "equal entropy:10"), ("exchange-mirrored", "reverse"), ("batch-copies", "uniform entropy:10"))
 
 
 def rmg_changes():
-    """Runs that change a part of rmg each."""
-    return [f"bench sort --items 128M --gpus 2 --host-to-host --algorithm rmg --case {cases} --repeat 5 --without-cub{' --rmg ' + change if change else ''}" for change, cases in RMG_CHANGES]
+    """Runs that change a part of rmg each; the last ones in GPU memory, of many copies."""
+    return [*(f"bench sort --items 128M --gpus 2 --host-to-host --algorithm rmg --case {cases} --repeat 5 --without-cub{' --rmg ' + change if change else ''}" for change, cases in RMG_CHANGES),
+            *(f"bench sort --items 256M --gpus 8 --algorithm rmg --case uniform normal entropy:26 zipf:0.75 --repeat 3 --without-cub{change}" for change in ("", " --rmg batch-copies"))]
 
 
 def ilic_runs(gpus, suffix):
@@ -1004,11 +1005,11 @@ def ilic_options():
     lines = []
     for suffix, label in MACHINES.items():
         rows = {(case.split()[-1], method): row for case, of in rows_of(f"ilic-options{suffix}").items() for method, row in of.items()}
-        for change, cases in RMG_CHANGES[1:]:
-            for case in cases.split():
-                own, changed = rows.get((case, "rmg, 2 devices, host to host")), rows.get((case, f"rmg {change}, 2 devices, host to host"))
+        for devices, where in ((2, ", host to host"), (8, "")):
+            for change, case in [(change, case) for change, cases in RMG_CHANGES[1:] for case in (cases.split() if devices == 2 else ("uniform", "normal", "entropy:26", "zipf:0.75"))]:
+                own, changed = rows.get((case, f"rmg, {devices} devices{where}")), rows.get((case, f"rmg {change}, {devices} devices{where}"))
                 if own and changed:
-                    lines.append([f"`{change}`", f"{case}, 2 on {label}", number(milliseconds(own)), number(milliseconds(changed)), f"{changed['median_seconds'] / own['median_seconds']:.2f}"])
+                    lines.append([f"`{change}`", f"{case}, {devices} on {label}{where or ', GPU memory'}", number(milliseconds(own)), number(milliseconds(changed)), f"{changed['median_seconds'] / own['median_seconds']:.2f}"])
     return table(["`--rmg`", "keys, devices", "`rmg`, ms", "changed, ms", "changed / `rmg`"], lines) if lines else ["Not measured yet."]
 
 
