@@ -30,24 +30,61 @@ import time
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 RESULTS = FOLDER.parent / "results" / "papers"
+ROOT = FOLDER.parent.parent  # of the repository: files are named from here
 sys.path.insert(0, str(FOLDER.parent / "figures"))
 from performance import Picture, geometric_mean, number, table  # noqa: E402
 
 LENGTHS = " ".join(f"--case 'length {2 ** e}'" for e in range(15))
 SORTS = "uniform normal zipf:0.5 zipf:1.5 sorted nearly reverse equal entropy:8 entropy:10 entropy:26"
-HOST_SORTS = "uniform zipf:1.5 sorted reverse equal entropy:10"
+HOST_SORTS = "uniform normal zipf:1.5 sorted nearly reverse equal entropy:10"
 HOST_PEERS = "--algorithm radix paradis gnu-parallel-sort"
 WEBS = "gen:web:1M:3154K:71M:500:40:0.85 gen:web:916428:5105K:60300K:32:200:0.8 gen:er:1M:4"
+SKEWED = " ".join(["uniform", *(f"entropy:{b}" for b in (28, 26, 25, 24, 20, 18, 16, 12, 10, 9, 8, 4)), "equal",
+                  *(f"zipf:{e}" for e in (0.5, 0.75, 1, 1.25, 1.5, 2))])
 DEVIATIONS = "uniform normal:0.3 normal:0.1 normal:0.01 normal:0.001 normal:0.0001 normal:0.00001 zipf:0.5 zipf:1 zipf:2 equal"
 OTHERS = "normal zipf sorted reverse nearly entropy high-bits few equal shared-digit"
 TANASIC = "--algorithm tanasic --values u32 --case uniform --repeat 3 --without-cub"
-EXPONENTS = (20, 24, 28)
-# Arguments of sortie-bench by page and report.
+EXPONENTS = tuple(range(16, 29, 2))
+
+
+def tanasic_runs(gpus, suffix=""):
+    """Runs of figures 6 to 9 by their reports."""
+    by_size = lambda key, more, exponents: [f"bench sort --type {key} --items {2 ** e} --gpus {gpus} {more}{TANASIC}" for e in exponents]
+    return {f"tanasic-f32{suffix}": by_size("f32", "", EXPONENTS), f"tanasic-f64{suffix}": by_size("f64", "", EXPONENTS[::2]),
+            f"tanasic-host-f32{suffix}": by_size("f32", "--host-to-host ", EXPONENTS[1:]), f"tanasic-host-f64{suffix}": by_size("f64", "--host-to-host ", EXPONENTS[2::2])}
+
+
+# What is changed of rmg, and the keys for which it matters.
+RMG_CHANGES = (("", "uniform zipf:0.5 reverse equal entropy:10"), ("no-overlap", "uniform"), ("fuse=0 max-brs=100000", "uniform"), ("fuse=0", "uniform"), ("fuse=2", "uniform"),
+               ("max-brs=100000", "zipf:0.5"), ("min-sco=0", "entropy:10"), ("move-all", "equal entropy:10"), ("exchange-mirrored", "reverse"))
+
+
+def rmg_changes():
+    """Runs that change a part of rmg each."""
+    return [f"bench sort --items 128M --gpus 2 --host-to-host --algorithm rmg --case {cases} --repeat 5 --without-cub{' --rmg ' + change if change else ''}" for change, cases in RMG_CHANGES]
+
+
+def ilic_runs(gpus, suffix):
+    """Runs of Ilic's figures on several GPUs by their reports; all but those of the types from host memory to host memory."""
+    run = lambda items, algorithms, cases, on=gpus: f"bench sort --items {items} --gpus {on} --host-to-host --algorithm {algorithms} --case {cases} --repeat 3 --without-cub"
+    several = gpus.removeprefix("1 ")
+    return {f"ilic-host-512M{suffix}": run("512M", "rmg tanasic het", "uniform"),
+            f"ilic-options{suffix}": rmg_changes(),
+            f"ilic-host{suffix}": run("128M", "rmg tanasic", HOST_SORTS, several),
+            f"ilic-skew{suffix}": run("128M", "rmg", SKEWED, "2 8"),
+            f"ilic-host-sizes{suffix}": [run(items, "rmg tanasic het", "uniform", several) for items in ("8M", "32M")],
+            f"ilic-cases{suffix}": f"bench sort --items 1G --gpus {several} --algorithm rmg tanasic --case {SORTS} --repeat 3",
+            **{f"ilic-{t}{suffix}": f"bench sort --type {t} --items 512M --gpus 2 8 --algorithm rmg tanasic --case {'zipf:1' if t[0] == 'f' else 'uniform'} --repeat 3 --without-cub"
+               for t in ("u32", "u64", "f32", "f64")}}
+
+
+# Arguments of sortie-bench by page and report; a list is of several runs, whose rows are in one report.
 RUNS = {
     "hou-2017": {
         "hou-kernels": "bench tune --paper --items 32M --repeat 3",
         "hou-lengths": f"bench segsort --policy tuned --policy ics17 --items 128M --repeat 3 {LENGTHS}",
         "hou-grid": "bench segsort --grid --policy ics17 --items 8M",
+        "hou-grid-64": "bench segsort --grid --policy ics17 --items 8M --value u64",
         "hou-rounds": "bench suffix-array gen:dna:16M gen:repeats:16M --algorithm prefix-doubling --rounds 8 --repeat 1",
         "hou-products": f"bench spgemm {WEBS} gen:rmat:15:8 gen:banded:200K:4 --algorithm essc --check-by row-wise --repeat 1",
         "hou-suffix-arrays": "bench suffix-array gen:dna:16M gen:dna:64M gen:dna:128M gen:repeats:16M gen:repeats:64M "
@@ -55,10 +92,10 @@ RUNS = {
     },
     "tanasic-2013": {
         "tanasic-links": "bench links --gpus 2 --repeat 5",
-        **{f"tanasic-f32-{e}": f"bench sort --type f32 --items {2 ** e} --gpus 1 2 4 {TANASIC}" for e in EXPONENTS},
-        "tanasic-f64-28": f"bench sort --type f64 --items {2 ** 28} --gpus 1 2 4 {TANASIC}",
+        **tanasic_runs("1 2 4"),
         "tanasic-staged-28": f"bench sort --type f32 --items {2 ** 28} --gpus 2 4 --transport staged {TANASIC}",
-        "tanasic-host-28": f"bench sort --type f32 --items {2 ** 28} --gpus 4 --host-to-host {TANASIC}",
+        "tanasic-host-peers": [f"bench sort --backend host --type f32 --values u32 --items {2 ** e} --threads {t} --case uniform --repeat 2 --algorithm gnu-parallel-sort"
+                               for e in EXPONENTS[1:-1:2] for t in (8, 16)],
     },
     "ilic-2022": {
         "ilic-cases": f"bench sort --items 1G --gpus 2 --algorithm rmg tanasic --case {SORTS} --repeat 3 --without-cub",
@@ -66,8 +103,10 @@ RUNS = {
         "ilic-host": f"bench sort --items 128M --gpus 2 --host-to-host --algorithm rmg rmg-repair tanasic --case {HOST_SORTS} --repeat 3 --without-cub",
         **{f"ilic-{t}": f"bench sort --type {t} --items 512M --gpus 2 --algorithm rmg tanasic --case {'zipf:1' if t[0] == 'f' else 'uniform'} --repeat 3 --without-cub"
            for t in ("u32", "u64", "f32", "f64")},
+        "ilic-skew": f"bench sort --items 256M --gpus 2 8 --algorithm rmg --case {SKEWED} --repeat 3 --without-cub",
+        "ilic-options": rmg_changes(),
         "ilic-cases-8": "bench sort --items 256M --gpus 8 --algorithm rmg tanasic --case uniform normal zipf:1.5 sorted reverse equal entropy:10 --repeat 3 --without-cub",
-        "ilic-host-peers": f"bench sort --backend host --items 32M --case uniform --repeat 1 {HOST_PEERS}",
+        "ilic-host-peers": [f"bench sort --backend host --items {items} --case uniform --repeat {repeat} {HOST_PEERS}" for items, repeat in (("2M", 3), ("8M", 3), ("32M", 3), ("128M", 1))],
     },
     "capannini-2011": {
         "capannini-distributions": "bench sort --classics --from 1M --items 64M --repeat 20 --case uniform normal zipf equal "
@@ -83,24 +122,19 @@ RUNS = {
         "garland-pairs-distributions": f"bench sort --classics --values u32 --from 1M --items 1M --repeat 3 --case {OTHERS}",
         "garland-distributions": f"bench sort --classics --from 1M --items 1M --repeat 3 --case {OTHERS}",
     },
-    "cusp": {"cusp-products": f"bench spgemm {WEBS} --algorithm cusp esc essc fused cusparse --check-by row-wise --repeat 7"},
+    "cusp": {"cusp-products": f"bench spgemm {WEBS} matrices/sample/NotreDame_www.mtx.gz --algorithm cusp esc essc fused cusparse --check-by row-wise --repeat 7"},
 }
-# The same on two GPUs, measured where there are as many.
-ON_TWO_GPUS = {
-    "tanasic-2013": {
-        "tanasic-links-x2": "bench links --gpus 2 --repeat 5",
-        **{f"tanasic-f32-{e}-x2": f"bench sort --type f32 --items {2 ** e} --gpus 1 2 {TANASIC}" for e in EXPONENTS},
-        "tanasic-f64-28-x2": f"bench sort --type f64 --items {2 ** 28} --gpus 1 2 {TANASIC}",
-        "tanasic-staged-28-x2": f"bench sort --type f32 --items {2 ** 28} --gpus 2 --transport staged {TANASIC}",
-        "tanasic-host-28-x2": f"bench sort --type f32 --items {2 ** 28} --gpus 2 --host-to-host {TANASIC}",
-    },
-    "ilic-2022": {
-        "ilic-cases-x2": f"bench sort --items 1G --gpus 2 --algorithm rmg tanasic --case {SORTS} --repeat 3",
-        "ilic-host-x2": f"bench sort --items 128M --gpus 1 2 --host-to-host --algorithm rmg tanasic --case {HOST_SORTS} --repeat 3 --without-cub",
-        "ilic-host-512M-x2": "bench sort --items 512M --gpus 1 2 8 --host-to-host --algorithm rmg tanasic het --case uniform --repeat 3 --without-cub",
-        **{f"ilic-{t}-x2": f"bench sort --type {t} --items 512M --gpus 2 8 --algorithm rmg tanasic --case {'zipf:1' if t[0] == 'f' else 'uniform'} --repeat 3 --without-cub"
-           for t in ("u32", "u64", "f32", "f64")},
-    },
+# The same on several GPUs, measured where there are as many.
+ON_GPUS = {
+    number: {
+        "tanasic-2013": {
+            f"tanasic-links-x{number}": f"bench links --gpus {number} --repeat 5",
+            **tanasic_runs(gpus, f"-x{number}"),
+            f"tanasic-staged-28-x{number}": f"bench sort --type f32 --items {2 ** 28} --gpus {gpus.removeprefix('1 ')} --transport staged {TANASIC}",
+        },
+        "ilic-2022": ilic_runs(gpus + " 8", f"-x{number}"),
+    }
+    for number, gpus in ((2, "1 2"), (4, "1 2 4"))
 }
 # Reports of earlier runs, in the other folders of docs/results.
 EARLIER = {"sort-merge-u32": "sort", "sort-u32-4e9": "sort"}
@@ -148,12 +182,13 @@ def claims(lines):
 STYLES = [("own", "circle"), ("a", "up"), ("b", "square"), ("c", "diamond"), ("d", "down"), ("e", "circle"), ("copy", "cross")]
 
 
-def chart(title, x_label, y_label, series, log_y=True):
-    """Lines of {label: [(x, y), ...]} over a binary logarithm of x."""
+def chart(title, x_label, y_label, series, log_y=True, log_x=True):
+    """Lines of {label: [(x, y), ...]} over x or its binary logarithm."""
     picture = Picture(820, 440, title)
     left, right, top, bottom = 70, 800, 62 + 20 * ((len(series) + 3) // 4), 390
     points = [p for line in series.values() for p in line]
-    x_ends = [math.log2(f(x for x, _ in points)) for f in (min, max)]
+    scaled = math.log2 if log_x else float
+    x_ends = [scaled(f(x for x, _ in points)) for f in (min, max)]
     low, high = (f(y for _, y in points) for f in (min, max))
     if log_y:
         y_ends = (math.floor(math.log10(low)), math.ceil(math.log10(high)))
@@ -164,14 +199,18 @@ def chart(title, x_label, y_label, series, log_y=True):
         step = 10 ** math.floor(math.log10(high)) / 2
         y_ends = (0, high * 1.05)
         ticks = [step * k for k in range(int(high / step) + 1)]
-    x_of = lambda x: left + (right - left) * (math.log2(x) - x_ends[0]) / max(x_ends[1] - x_ends[0], 1)
+    x_of = lambda x: left + (right - left) * (scaled(x) - x_ends[0]) / max(x_ends[1] - x_ends[0], 1)
     y_of = lambda y: bottom - (bottom - top) * ((math.log10(y) if log_y else y) - y_ends[0]) / (y_ends[1] - y_ends[0])
     picture.text(16, 28, title, size=15, weight="bold")
     for tick in ticks:
         picture.line(left, y_of(tick), right, y_of(tick))
         picture.text(left - 8, y_of(tick) + 4, f"{tick:g}", "end", 11)
-    for power in range(math.ceil(x_ends[0]), int(x_ends[1]) + 1, max(1, round((x_ends[1] - x_ends[0]) / 10))):
-        picture.text(x_of(2 ** power), bottom + 18, str(2 ** power) if power < 14 else f"2^{power}", "middle", 11)
+    if log_x:
+        for power in range(math.ceil(x_ends[0]), int(x_ends[1]) + 1, max(1, round((x_ends[1] - x_ends[0]) / 10))):
+            picture.text(x_of(2 ** power), bottom + 18, str(2 ** power) if power < 14 else f"2^{power}", "middle", 11)
+    else:
+        for x in sorted({x for x, _ in points}):
+            picture.text(x_of(x), bottom + 18, f"{x:g}", "middle", 11)
     picture.line(left, bottom, right, bottom, "axis")
     picture.text((left + right) / 2, bottom + 40, x_label, "middle")
     picture.add(f"<text class=\"ink\" font-size=\"12\" text-anchor=\"middle\" transform=\"translate(18 "
@@ -187,9 +226,10 @@ def chart(title, x_label, y_label, series, log_y=True):
     return picture.svg()
 
 
-def stacked(title, note, bars):
-    """A horizontal bar for each of {label: {part: value}}, as shares of its sum."""
+def stacked(title, note, bars, shares=True):
+    """A horizontal bar for each of {label: {part: value}}, as shares of its sum or as long as its sum."""
     parts = list(dict.fromkeys(part for values in bars.values() for part in values))
+    highest = max(sum(values.values()) for values in bars.values())
     picture = Picture(820, 92 + 26 * len(bars) + 20 * ((len(parts) + 3) // 4), title)
     picture.text(16, 28, title, size=15, weight="bold")
     picture.text(16, 48, note, size=11.5, name="soft")
@@ -200,12 +240,35 @@ def stacked(title, note, bars):
         picture.text(190, y + 15, label, "end", 11.5)
         x, whole = 200.0, sum(values.values())
         for i, part in enumerate(parts):
-            width = 590 * values.get(part, 0) / whole
+            width = 590 * values.get(part, 0) / whole if shares else 550 * values.get(part, 0) / highest
             picture.bar(x, y, width, 18, STYLES[i % len(STYLES)][0])
             if width > 34:
-                picture.text(x + width / 2, y + 14, f"{100 * values[part] / whole:.0f} %", "middle", 11)
+                picture.text(x + width / 2, y + 14, f"{100 * values[part] / whole:.0f} %" if shares else number(values[part]), "middle", 11)
             x += width
+        if not shares:
+            picture.text(x + 6, y + 14, number(whole), "start", 11)
         y += 26
+    return picture.svg()
+
+
+def bars(title, note, groups, labels=()):
+    """A horizontal bar for each value of {group: {label: value}}, one below the other."""
+    labels = list(labels) or list(dict.fromkeys(label for values in groups.values() for label in values))
+    rows = sum(len(values) for values in groups.values())
+    picture = Picture(820, 100 + 15 * rows + 8 * len(groups) + 20 * ((len(labels) + 3) // 4), title)
+    picture.text(16, 28, title, size=15, weight="bold")
+    picture.text(16, 48, note, size=11.5, name="soft")
+    for i, label in enumerate(labels):
+        picture.legend(16 + 196 * (i % 4), 72 + 20 * (i // 4), [(label, STYLES[i % len(STYLES)][0], "square", False)], 0)
+    highest = max(value for values in groups.values() for value in values.values())
+    y = 66 + 20 * ((len(labels) + 3) // 4)
+    for group, values in groups.items():
+        picture.text(190, y + 7.5 * len(values) + 4, group, "end", 11.5)
+        for label, value in values.items():
+            picture.bar(200, y, 520 * value / highest, 12, STYLES[labels.index(label) % len(STYLES)][0])
+            picture.text(206 + 520 * value / highest, y + 10, number(value), "start", 11)
+            y += 15
+        y += 8
     return picture.svg()
 
 
@@ -241,6 +304,71 @@ def hou_bindings(kernel):
     return table(["segment", "fastest, threads:pairs", "10^9 pairs/s", "slowest", "10^9 pairs/s", "ratio", "bin of `ics17`", "its rate / fastest"], lines)
 
 
+def hou_kernel_rates(kernel):
+    """{label: [(segment, rate)]} by the pairs a thread and the write method, of the best block size."""
+    best = {}
+    for time in right(report("hou-kernels")["tune"]["paper"][kernel]):
+        if time.get("chunks", "full") == "full":
+            of = best.setdefault((time["items"], time["write"]), {})
+            of[time["length"]] = max(of.get(time["length"], 0), time["rate"])
+    return {f"{items} a thread, {write}": sorted(best[items, write].items()) for items, write in sorted(best)}
+
+
+def hou_block_sizes():
+    """Rates of the register sorts by block size, over those of blocks of 128 threads."""
+    times = right(report("hou-kernels")["tune"]["paper"]["reg_sort"])
+    sizes = sorted({t["block_threads"] for t in times})
+    lines = []
+    for items in sorted({t["items"] for t in times}):
+        rates = {b: geometric_mean(t["rate"] for t in times if t["block_threads"] == b and t["items"] == items) for b in sizes}
+        lines.append([str(items), *(f"{rates[b] / rates[128]:.3f}" for b in sizes)])
+    return table(["pairs a thread", *(f"{b} threads" for b in sizes)], lines)
+
+
+HEAT_PEERS = {"cub_seconds": "CUB's segmented sort", "radix_seconds": "cusort-seg", "moderngpu_seconds": "moderngpu"}
+
+
+def hou_heat():
+    """Figure 12: a field for each peer and size of values; a cell for each point, darker where `ics17` is faster."""
+    fields = [(peer, bits, {(p["exponent"], p["longest"]): p[peer] / p["sortie_seconds"] for p in grid(name) if p.get(peer, 0) > 0})
+              for bits, name in ((32, "hou-grid"), (64, "hou-grid-64")) if report(name) for peer in HEAT_PEERS]
+    fields = [f for f in fields if f[2]]
+    steps = (0.8, 1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8, 10)  # borders of the classes
+    picture = Picture(820, 96 + 210 * ((len(fields) + 2) // 3), "Fig. 12: time of a peer over that of ics17, power laws")
+    picture.text(16, 28, "Fig. 12: time of a peer over that of `ics17`, power laws", size=15, weight="bold")
+    shade = lambda i: f"hsl(210,{30 + 4 * i}%,{90 - 6 * i}%)" if i else "hsl(20,80%,65%)"
+    for i, least in enumerate((0, *steps)):
+        x = 16 + 58 * i
+        picture.add(f"<rect x=\"{x}\" y=\"42\" width=\"12\" height=\"12\" fill=\"{shade(i)}\"/>")
+        picture.text(x + 16, 52, f"< {steps[0]}" if i == 0 else f"{least:g}", size=11)
+    for number_of, (peer, bits, values) in enumerate(fields):
+        left, top = 50 + 262 * (number_of % 3), 92 + 210 * (number_of // 3)
+        picture.text(left, top - 8, f"{HEAT_PEERS[peer]}, {bits}-bit values", size=12)
+        by_class = {}
+        for (exponent, longest), value in values.items():
+            i = sum(value >= step for step in steps)
+            by_class.setdefault(i, []).append(f"M{left + 5 * (longest // 50 - 1)} {top + 10 * (16 - round(10 * exponent))}h5v10h-5z")
+        for i, cells in sorted(by_class.items()):
+            picture.add(f"<path fill=\"{shade(i)}\" d=\"{''.join(cells)}\"/>")
+        for longest in (50, 500, 1000, 1500, 2000):
+            picture.text(left + 5 * (longest // 50) - 2, top + 174, str(longest), "middle", 10)
+        for exponent in (0.1, 0.6, 1.1, 1.6):
+            picture.text(left - 5, top + 10 * (16 - round(10 * exponent)) + 9, f"{exponent}", "end", 10)
+    return picture.svg()
+
+
+def hou_fig13():
+    return {case.removeprefix("gen:"): {m: rows[m]["rate"] for m in ("dc3", "pdss")} for case, rows in rows_of("hou-suffix-arrays").items()}
+
+
+def hou_fig14():
+    groups = {}
+    for case, rows in rows_of("cusp-products").items():
+        whole = rows["essc"]["median_seconds"]
+        groups[pathlib.Path(case).name.split(".")[0] if "/" in case else ":".join(case.split(":")[1:4])] = {m: row["median_seconds"] / whole for m, row in rows.items() if m in ("cusp", "esc", "essc", "cusparse")}
+    return groups
+
+
 def hou_chunks():
     """Rates of the shared-memory bins with full and with uneven chunks."""
     times = right(report("hou-kernels")["tune"]["paper"].get("chunks", []))
@@ -265,15 +393,14 @@ def hou_bins():
 
 
 def hou_moderngpu():
-    points = [p for p in report("hou-grid")["grid"]["points"] if p["agrees"] and not p["failure"] and p.get("moderngpu_seconds", 0) > 0]
-    if not points:
-        return ["Not measured yet."]
+    points = grid()
     lines = []
-    for label, chosen in [("all", points)] + [(f"longest {low + 1} to {high}", [p for p in points if low < p["longest"] <= high]) for low, high in ((0, 250), (250, 500), (500, 1000), (1000, 2000))]:
+    wide = [p for p in grid("hou-grid-64")] if report("hou-grid-64") else []
+    for label, chosen in [("all, 64-bit values", wide)] * bool(wide) + [("all, 32-bit values", points)] + [(f"longest {low + 1} to {high}", [p for p in points if low < p["longest"] <= high]) for low, high in ((0, 250), (250, 500), (500, 1000), (1000, 2000))]:
         line = [label, str(len(chosen))]
-        for peer in ("cub_seconds", "radix_seconds", "moderngpu_seconds"):
-            ratios = [p[peer] / p["sortie_seconds"] for p in chosen]
-            line.append(f"{min(ratios):.2f} / {geometric_mean(ratios):.2f} / {max(ratios):.2f}")
+        for peer in HEAT_PEERS:
+            ratios = [p[peer] / p["sortie_seconds"] for p in chosen if p.get(peer, 0) > 0]
+            line.append("" if not ratios else f"{min(ratios):.2f} / {geometric_mean(ratios):.2f} / {max(ratios):.2f}")
         lines.append(line)
     return table(["points", "number", "CUB: least / mean / greatest", "cusort-seg", "moderngpu"], lines)
 
@@ -321,11 +448,11 @@ def hou_lengths():
 
 
 LABELS = {"memcpy": "copy of the same bytes", "sortie ics17": "the paper's policy, ics17", "sortie": "Sortie's policy",
-          "cub segmented": "CUB segmented sort", "radix segment+key": "radix by (segment, key)"}
+          "cub segmented": "CUB segmented sort", "moderngpu": "moderngpu", "radix segment+key": "radix by (segment, key)"}
 
 
-def grid():
-    return [p for p in report("hou-grid")["grid"]["points"] if p["agrees"] and not p["failure"]]
+def grid(name="hou-grid"):
+    return [p for p in report(name)["grid"]["points"] if p["agrees"] and not p["failure"]]
 
 
 def grid_speedups(peer):
@@ -366,7 +493,7 @@ def segmented_sort_share():
 def hou_claims():
     lengths = {label: dict(line) for label, line in hou_lengths().items()}
     own, cub = lengths["the paper's policy, ics17"], lengths["CUB segmented sort"]
-    radix = lengths["radix by (segment, key)"]
+    radix, mgpu = lengths["radix by (segment, key)"], lengths.get("moderngpu")
     mean = lambda peer, chosen: statistics.mean(own[n] / peer[n] for n in chosen if n in peer)
     short = [n for n in own if n < 512]
     rest = [n for n in own if n >= 512]
@@ -384,6 +511,8 @@ def hou_claims():
     gains = [t["rate"] / next(o["rate"] for o in chunks if o["chunks"] == "full" and all(o[k] == t[k] for k in ("length", "threads", "items")))
              for t in chunks if t["chunks"] == "uneven"]
     shares = hou_short_shares()
+    means = lambda name, peer: geometric_mean(p[peer] / p["sortie_seconds"] for p in grid(name))
+    wider = [(means("hou-grid-64", peer), means("hou-grid", peer)) for peer in ("cub_seconds", "radix_seconds")] if report("hou-grid-64") else []
     sa = suffix_array_rates()
     sa_ratio = [r["pdss"] / r["dc3"] for c, r in sa.items() if "dna" in c]
     return claims([
@@ -400,11 +529,14 @@ def hou_claims():
         ("short segments: mean times CUB's segmented sort", "211 K80, 30.4 Titan X", f"{mean(cub, short):.1f}", mean(cub, short) > 3),
         ("longer segments: mean times cusort-seg", "5.6 K80, 10.0 Titan X", f"{mean(radix, rest):.1f}", mean(radix, rest) > 2),
         ("longer segments: mean times CUB's segmented sort", "3.7 K80, 3.2 Titan X", f"{mean(cub, rest):.1f}", mean(cub, rest) > 1.5),
+        *([("short segments: mean times moderngpu", "3.1 K80, 3.2 Titan X", f"{mean(mgpu, short):.1f}", mean(mgpu, short) > 1.5),
+           ("longer segments: mean times moderngpu", "1.2 K80, 2.1 Titan X", f"{mean(mgpu, rest):.1f}", mean(mgpu, rest) > 1)] if mgpu else []),
         ("power laws (Fig. 12), CUB: at most", "63.3 K80, 86.1 Titan X", f"{max(grid_speedups('cub_seconds')):.1f}", max(grid_speedups('cub_seconds')) > 10),
         ("power laws, CUB: at least", "1.9", f"{min(grid_speedups('cub_seconds')):.2f}", min(grid_speedups('cub_seconds')) >= 1),
-        *([("power laws, moderngpu: at least, at most", "", f"{min(grid_speedups('moderngpu_seconds')):.2f}, {max(grid_speedups('moderngpu_seconds')):.1f}", min(grid_speedups("moderngpu_seconds")) >= 1)]
+        *([("power laws, moderngpu: at least, at most", "about 1, 3.0 K80, 3.8 Titan X", f"{min(grid_speedups('moderngpu_seconds')):.2f}, {max(grid_speedups('moderngpu_seconds')):.1f}", min(grid_speedups("moderngpu_seconds")) >= 1)]
           if grid_speedups("moderngpu_seconds") else []),
         ("power laws, cusort-seg: at most", "12.5 K80, 16.5 Titan X", f"{max(grid_speedups('radix_seconds')):.1f}", max(grid_speedups('radix_seconds')) > 5),
+        *([("larger values make the gains larger (Fig. 12): mean times CUB, cusort-seg; 64-bit values, 32-bit values", "more", "; ".join(f"{a:.2f}, {b:.2f}" for a, b in wider), all(a > b for a, b in wider))] if wider else []),
         ("binning takes a small share of the time", "5.9 % K80, 3.4 % Titan X", f"{100 * statistics.mean(binning):.1f} %", statistics.mean(binning) < 0.1),
         ("prefix doubling over segmented sort beats DC3 on DNA (Fig. 13)", "up to 2.2 K80, 2.6 Titan X", f"{min(sa_ratio):.1f} to {max(sa_ratio):.1f}", min(sa_ratio) > 1),
         ("segmented sort dominates the construction, 64 M of DNA", "30 to 60 %", f"{100 * segmented_sort_share():.0f} %", segmented_sort_share() > 0.3),
@@ -413,8 +545,18 @@ def hou_claims():
 
 # ---- Tanasic et al. 2013 ------------------------------------------------------------------------
 
-def tanasic_row(name, devices, of="tanasic"):
-    rows = rows_of(name).get("uniform", {})
+# The machines by the suffix of their reports.
+MACHINES = {"": "one GPU", "-x2": "two GPUs", "-x4": "four GPUs"}
+GPUS_OF = {"": 1, "-x2": 2, "-x4": 4}
+
+
+def best_suffix(name):
+    """Suffix of the report of that name on the most GPUs; None without any."""
+    return next((suffix for suffix in reversed(MACHINES) if report(name + suffix)), None)
+
+
+def tanasic_row(name, devices, exponent=None, of="tanasic"):
+    rows = rows_of(name).get("uniform" if exponent is None else f"2^{exponent} uniform", {})
     plural = "device" if devices == 1 else "devices"
     return next((r for m, r in rows.items() if m.startswith(f"{of}, {devices} {plural}")), None)
 
@@ -445,27 +587,73 @@ def drawn_parts(row):
 
 
 def tanasic_breakdown():
-    bars = {}
-    for devices in (2, 4):
-        for e in EXPONENTS:
-            if row := tanasic_row(f"tanasic-f32-{e}", devices):
-                bars[f"2^{e} f32, {devices} devices"] = drawn_parts(row)
-    for devices in (2, 4):
-        if row := tanasic_row("tanasic-f64-28", devices):
-            bars[f"2^28 f64, {devices} devices"] = drawn_parts(row)
-    return bars
+    """Parts of the time, on as many GPUs as were to be had."""
+    suffix = best_suffix("tanasic-f32")
+    found = {}
+    for devices in sorted({2, max(GPUS_OF[suffix], 2) if suffix != "" else 4}):
+        for key in ("f32", "f64"):
+            for e in EXPONENTS:
+                if row := tanasic_row(f"tanasic-{key}{suffix}", devices, e):
+                    found[f"2^{e} {key}, {devices} devices"] = drawn_parts(row)
+    return found
 
 
-def tanasic_times():
+def tanasic_times(suffix=""):
     lines = []
-    names = [f"tanasic-f32-{e}" for e in EXPONENTS] + ["tanasic-f64-28"]
-    for name in names:
-        row = {d: tanasic_row(name, d) for d in (1, 2, 4)}
-        if not row[1]:
-            continue
-        lines.append([name.removeprefix("tanasic-"), *(number(milliseconds(row[d])) if row[d] else "" for d in (1, 2, 4)),
-                      number(row[1]["rate"]), f"{row[1]['median_seconds'] / row[2]['median_seconds']:.2f}"])
-    return table(["records", "1 device, ms", "2 devices, ms", "4 devices, ms", "1 device, 10^9 records/s", "1 / 2 devices"], lines)
+    for key in ("f32", "f64"):
+        for e in EXPONENTS:
+            row = {d: tanasic_row(f"tanasic-{key}{suffix}", d, e) for d in (1, 2, 4)}
+            if not row[1]:
+                continue
+            speedup = lambda a, b: f"{row[a]['median_seconds'] / row[b]['median_seconds']:.2f}" if row[a] and row[b] else ""
+            lines.append([f"2^{e} {key}", *(number(milliseconds(row[d])) if row[d] else "" for d in (1, 2, 4)), *(number(row[d]["rate"]) if row[d] else "" for d in (1, 2, 4)),
+                          speedup(1, 2), speedup(1, 4), speedup(2, 4)])
+    what = "device" if suffix == "" else "GPU"
+    return table(["records", f"1 {what}, ms", f"2 {what}s", f"4 {what}s", f"1 {what}, 10^9 records/s", f"2 {what}s", f"4 {what}s", "1 / 2", "1 / 4", "2 / 4"], lines) if lines else ["Not measured yet."]
+
+
+def tanasic_fig6a():
+    """{label: [(records, 10^9 records/s)]} of figure 6(a)."""
+    suffix = best_suffix("tanasic-f32")
+    return {f"{d} GPU{'s' if d > 1 else ''}": line for d in (1, 2, 4) if d <= GPUS_OF[suffix]
+            if (line := [(r["items"], r["rate"]) for e in EXPONENTS if (r := tanasic_row(f"tanasic-f32{suffix}", d, e))])}
+
+
+def tanasic_fig6b():
+    """The same of figure 6(b), with the copies from and to the host, and sorts of the host."""
+    suffix = best_suffix("tanasic-host-f32")
+    series = {f"{d} GPU{'s' if d > 1 else ''}": line for d in (1, 2, 4) if d <= GPUS_OF[suffix]
+              if (line := [(r["items"], r["rate"]) for e in EXPONENTS if (r := tanasic_row(f"tanasic-host-f32{suffix}", d, e))])}
+    for case, rows in rows_of("tanasic-host-peers").items():
+        for method, row in rows.items():
+            if method.startswith("gnu-parallel-sort"):
+                series.setdefault(f"GNU, {method.split(', ')[1]}", []).append((row["items"], row["rate"]))
+    return {label: line for label, line in series.items() if len(line) > 1}
+
+
+def tanasic_fig7():
+    """{label: [(records, speedup)]}"""
+    suffix = best_suffix("tanasic-f32")
+    series = {}
+    for few, many in ((1, 2), (1, 4), (2, 4)):
+        for e in EXPONENTS:
+            rows = [tanasic_row(f"tanasic-f32{suffix}", d, e) for d in (few, many)]
+            if all(rows) and many <= GPUS_OF[suffix]:
+                series.setdefault(f"{many} GPUs / {few}", []).append((rows[0]["items"], rows[0]["median_seconds"] / rows[1]["median_seconds"]))
+    return series
+
+
+def host_parts(row):
+    """Copies and sorting, as in figure 8."""
+    phases = {n: s for n, s in row["phase_seconds"].items() if not n.startswith("stage ")}
+    return {"host to device": phases["copy in"], "sorting": sum(s for n, s in phases.items() if not n.startswith("copy")), "device to host": phases["copy out"]}
+
+
+def tanasic_fig8():
+    suffix = best_suffix("tanasic-host-f32")
+    devices = max(GPUS_OF[suffix], 2) if suffix else 4
+    return {f"2^{e} {key}, {devices} devices": host_parts(row) for key in ("f32", "f64") for e in EXPONENTS
+            if (row := tanasic_row(f"tanasic-host-{key}{suffix}", devices, e))}
 
 
 def tanasic_links(name="tanasic-links"):
@@ -478,9 +666,9 @@ def tanasic_links(name="tanasic-links"):
 def tanasic_peers():
     """Pivots, swaps and merges with peer access and through the host."""
     lines = []
-    for label, names in (("one GPU", ("tanasic-f32-28", "tanasic-staged-28")), ("two GPUs", ("tanasic-f32-28-x2", "tanasic-staged-28-x2"))):
+    for suffix, label in MACHINES.items():
         for devices in (2, 4):
-            rows = [tanasic_row(name, devices) for name in names]
+            rows = [tanasic_row(f"tanasic-f32{suffix}", devices, 28), tanasic_row(f"tanasic-staged-28{suffix}", devices)]
             if not all(rows):
                 continue
             sums = [{step: sum(s for n, s in row["phase_seconds"].items() if n.endswith(": " + step)) for step in ("pivot", "swap", "merge")} for row in rows]
@@ -490,32 +678,43 @@ def tanasic_peers():
 
 
 def tanasic_two_gpus():
+    """Parts of the time on two GPUs of a machine that has at least as many."""
     lines = []
-    for name in [f"tanasic-f32-{e}-x2" for e in EXPONENTS] + ["tanasic-f64-28-x2"]:
-        one, two = tanasic_row(name, 1), tanasic_row(name, 2)
-        if not (one and two):
-            continue
-        parts = stage_parts(two)
-        whole = sum(parts.values())
-        lines.append([name.removeprefix("tanasic-").removesuffix("-x2"), number(milliseconds(one)), number(milliseconds(two)), f"{one['median_seconds'] / two['median_seconds']:.2f}",
-                      *(f"{100 * parts.get(part, 0) / whole:.2g} %" for part in ("single-GPU sort", "initial pivot", "initial swap", "initial merge"))])
-    return table(["records", "1 GPU, ms", "2 GPUs, ms", "1 / 2", "single-GPU sort", "pivot", "swap", "merge"], lines) if lines else ["Not measured yet."]
+    suffix = best_suffix("tanasic-f32")
+    for key in ("f32", "f64"):
+        for e in EXPONENTS:
+            if row := tanasic_row(f"tanasic-{key}{suffix}", 2, e):
+                parts = stage_parts(row)
+                whole = sum(parts.values())
+                lines.append([f"2^{e} {key}", number(milliseconds(row)), *(f"{100 * parts.get(part, 0) / whole:.2g} %" for part in ("single-GPU sort", "initial pivot", "initial swap", "initial merge"))])
+    return table(["records", "2 GPUs, ms", "single-GPU sort", "pivot", "swap", "merge"], lines) if lines and suffix else ["Not measured yet."]
 
 
 def tanasic_host():
-    row = tanasic_row("tanasic-host-28", 4)
-    return [] if not row else table(["phase", "ms"], [[n, number(1e3 * s)] for n, s in row["phase_seconds"].items()])
+    lines = []
+    for suffix, label in MACHINES.items():
+        for key in ("f32", "f64"):
+            for devices in (1, 2, 4):
+                for e in EXPONENTS:
+                    if row := tanasic_row(f"tanasic-host-{key}{suffix}", devices, e):
+                        parts = host_parts(row)
+                        whole = sum(parts.values())
+                        lines.append([f"2^{e} {key}, {devices} on {label}", number(milliseconds(row)), number(row["rate"]), *(f"{100 * s / whole:.0f} %" for s in parts.values())])
+    return table(["records, devices", "ms", "10^9 records/s", "host to device", "sorting", "device to host"], lines) if lines else ["Not measured yet."]
 
 
 def tanasic_claims():
     two, one, four = (tanasic_row("sort-merge-u32", d) for d in (2, 1, 4))
-    f32, f64 = tanasic_row("tanasic-f32-28", 4), tanasic_row("tanasic-f64-28", 4)
+    real = best_suffix("tanasic-f32")
+    on_four = "four GPUs" if real == "-x4" else "four devices"
+    four_of = real if real == "-x4" else ""
+    f32, f64 = tanasic_row(f"tanasic-f32{four_of}", 4, 28), tanasic_row(f"tanasic-f64{four_of}", 4, 28)
     time = lambda row: row["median_seconds"]
     lines = [("two GPUs sort faster than one (Fig. 7; 2 * 10^9 u32 on two H200)", "1.9", f"{time(one) / time(two):.2f}", time(one) > 1.5 * time(two)),
              ("four GPUs sort faster than two (four H200): to one", "3.3", f"{time(one) / time(four):.2f}", time(four) < time(two)),
              ("two GPUs: swap and merge take a small part (Fig. 9; two H200)", "7 to 13 %",
               f"{100 * two['phase_seconds']['stages'] / time(two):.0f} %", two["phase_seconds"]["stages"] / time(two) < 0.2)]
-    if small := tanasic_row("tanasic-f32-28", 2):
+    if small := tanasic_row(f"tanasic-f32{real}", 2, 28):
         parts = stage_parts(small)
         share = parts["initial pivot"] / sum(parts.values())
         lines.append(("two devices: the pivot is insignificant", "0.01 %", f"{100 * share:.2f} %", share < 0.02))
@@ -523,23 +722,37 @@ def tanasic_claims():
         parts = stage_parts(f32)
         whole = sum(parts.values())
         ratio = f32["median_seconds"] / f64["median_seconds"]
-        lines += [("four devices: the single-GPU sort dominates (Fig. 9)", "60 to 70 %", f"{100 * parts['single-GPU sort'] / whole:.0f} %", parts["single-GPU sort"] / whole > 0.5),
-                  ("four devices: the swap dominates the global stage", "80 %", f"{100 * parts['global swap'] / (parts['global swap'] + parts['global merge'] + parts['global pivot']):.0f} %",
+        lines += [(f"{on_four}: the single-GPU sort dominates (Fig. 9)", "60 to 70 %", f"{100 * parts['single-GPU sort'] / whole:.0f} %", parts["single-GPU sort"] / whole > 0.5),
+                  (f"{on_four}: the swap dominates the global stage", "80 %", f"{100 * parts['global swap'] / (parts['global swap'] + parts['global merge'] + parts['global pivot']):.0f} %",
                    parts["global swap"] > parts["global merge"]),
                   ("64-bit keys: rate over that of 32-bit keys", "79 to 85 %", f"{100 * ratio:.0f} %", 0.6 < ratio < 0.95)]
-    for label, names in (("one GPU", ("tanasic-staged-28",)), ("two GPUs", ("tanasic-staged-28-x2",))):
-        if row := tanasic_row(names[0], 2):
+    for suffix, label in MACHINES.items():
+        if row := tanasic_row(f"tanasic-staged-28{suffix}", 2):
             parts = stage_parts(row)
             share = parts["initial pivot"] / sum(parts.values())
             lines.append((f"two devices on {label} without peer access (Fig. 5): the pivot is insignificant", "", f"{100 * share:.2f} %", share < 0.02))
-    for records in ("f32-28", "f64-28"):
-        one, two = tanasic_row(f"tanasic-{records}-x2", 1), tanasic_row(f"tanasic-{records}-x2", 2)
-        if one and two:
+    for key in ("f32", "f64"):
+        one, two, four = (tanasic_row(f"tanasic-{key}{real}", d, 28) for d in (1, 2, 4))
+        if one and two and real:
             parts = stage_parts(two)
             moved = (parts["initial swap"] + parts["initial merge"]) / sum(parts.values())
-            lines += [(f"two GPUs sort faster than one (Fig. 7; 2^28 pairs, {records[:3]})", "1.9", f"{time(one) / time(two):.2f}", time(one) > 1.5 * time(two)),
-                      (f"two GPUs: swap and merge take a small part (Fig. 9; 2^28 pairs, {records[:3]})", "7 to 13 %", f"{100 * moved:.0f} %", moved < 0.2)]
-    links = rows_of("tanasic-links-x2") or rows_of("tanasic-links")
+            lines += [(f"two GPUs sort faster than one (Fig. 7; 2^28 pairs, {key})", "1.9", f"{time(one) / time(two):.2f}", time(one) > 1.5 * time(two)),
+                      (f"two GPUs: swap and merge take a small part (Fig. 9; 2^28 pairs, {key})", "7 to 13 %", f"{100 * moved:.0f} %", moved < 0.2)]
+        if one and four and real == "-x4":
+            lines.append((f"four GPUs sort faster than two (Fig. 7; 2^28 pairs, {key}): to one, to two", "3.3, 1.7", f"{time(one) / time(four):.2f}, {time(two) / time(four):.2f}", time(four) < time(two)))
+    if real:
+        gains = {e: time(a) / time(b) for e in EXPONENTS if (a := tanasic_row(f"tanasic-f32{real}", 1, e)) and (b := tanasic_row(f"tanasic-f32{real}", 2, e))}
+        least = next((e for e in sorted(gains) if gains[e] > 1), None)
+        lines.append(("two GPUs beat one from the smallest inputs (Fig. 7, f32): fewest records of those tried where they do", "2^19, 1.7 times", f"2^{least}, {gains[least]:.2f} times" if least else "none",
+                      least is not None and least <= 20))
+    host = best_suffix("tanasic-host-f32")
+    cpu = {r["items"]: max(r["rate"] for m, r in rows.items() if m.startswith("gnu")) for rows in rows_of("tanasic-host-peers").values() for r in rows.values() if r["method"].startswith("gnu")}
+    if host is not None and cpu:
+        at = {e: tanasic_row(f"tanasic-host-f32{host}", GPUS_OF[host], e) for e in EXPONENTS}
+        ratios = {e: row["rate"] / cpu[2 ** e] for e, row in at.items() if row and 2 ** e in cpu}
+        lines.append((f"from host memory, GPUs beat the parallel sort of the host from 2^21 records (Fig. 6b): {MACHINES[host]} / 16 threads, {', '.join(f'2^{e}' for e in ratios)}", "up to 1.8, four GPUs",
+                      ", ".join(f"{r:.1f}" for r in ratios.values()), all(r > 1 for e, r in ratios.items() if e >= 21)))
+    links = rows_of("tanasic-links-x4") or rows_of("tanasic-links-x2") or rows_of("tanasic-links")
     pair = links.get("device 0 and device 1, both ways")
     host = links.get("host to device 0")
     if pair and "staged" in pair:
@@ -547,13 +760,14 @@ def tanasic_claims():
                       "", f"{pair['direct']['rate']:.0f}, {pair['staged']['rate']:.0f}", pair["direct"]["rate"] > pair["staged"]["rate"]))
         lines.append(("staged copies reach less than the host link both ways: staged, 2 x host to device",
                       "", f"{pair['staged']['rate']:.0f}, {2 * host['direct']['rate']:.0f}", pair["staged"]["rate"] < 2 * host["direct"]["rate"]))
-    for label, row in (("four logical devices", tanasic_row("tanasic-host-28", 4)), ("two GPUs", tanasic_row("tanasic-host-28-x2", 2))):
-        if not row:
-            continue
-        copies = sum(s for n, s in row["phase_seconds"].items() if "copy" in n or "host" in n)
-        if copies:
-            share = copies / sum(s for n, s in row["phase_seconds"].items() if not n.startswith("stage "))
-            lines.append((f"copies from and to the host take a part of the whole (Fig. 8; {label})", "17 to 32 %", f"{100 * share:.0f} %", share < 0.4))
+    for suffix, label in MACHINES.items():
+        for key in ("f32", "f64"):
+            for devices in (4, 2):
+                shares = {e: 1 - parts["sorting"] / sum(parts.values()) for e in EXPONENTS if (row := tanasic_row(f"tanasic-host-{key}{suffix}", devices, e)) and (parts := host_parts(row))}
+                if shares:
+                    lines.append((f"copies from and to the host take a part of the whole (Fig. 8; {key}, {devices} devices on {label}): {', '.join(f'2^{e}' for e in (min(shares), max(shares)) if len(shares) > 1 or e == max(shares))}",
+                                  "17 to 32 %", ", ".join(f"{100 * shares[e]:.0f} %" for e in sorted({min(shares), max(shares)})), max(shares.values()) < 0.4))
+                    break
     return claims(lines)
 
 
@@ -588,7 +802,7 @@ def ilic_changes(cases, algorithm, devices):
 
 
 def ilic_two_gpus():
-    cases = rows_of("ilic-cases-x2")
+    cases = rows_of(f"ilic-cases{best_suffix('ilic-cases')}")
     own, other = ilic_changes(cases, "rmg", 2), ilic_changes(cases, "tanasic", 2)
     lines = []
     for case, (ms, change) in own.items():
@@ -601,9 +815,9 @@ def ilic_two_gpus():
 
 def ilic_host():
     lines = []
-    for label, name in (("one GPU", "ilic-host"), ("two GPUs", "ilic-host-x2")):
-        cases = rows_of(name)
-        for devices in (1, 2):
+    for suffix, label in MACHINES.items():
+        cases = rows_of(f"ilic-host{suffix}")
+        for devices in (1, 2, 4, 8):
             own, repaired, other = (ilic_changes(cases, a, devices) for a in ("rmg", "rmg-repair", "tanasic"))
             for case, (ms, change) in own.items():
                 phases = next(r for m, r in cases[case].items() if m.startswith(f"rmg, {devices} "))["phase_seconds"]
@@ -613,9 +827,17 @@ def ilic_host():
 
 
 def ilic_host_rows():
-    """[(number of keys, {method: row})] of sorts of uniform keys from host memory on two GPUs."""
-    cases = [rows_of(name).get("uniform", {}) for name in ("ilic-host-x2", "ilic-host-512M-x2")]
-    return [(next(iter(rows.values()))["items"], rows) for rows in cases if rows]
+    """[(suffix of the machine, number of keys, {method: row})] of sorts of uniform keys from host memory."""
+    found = []
+    for suffix in MACHINES:
+        cases = [rows for name in ("ilic-host-sizes", "ilic-host", "ilic-host-512M") for case, rows in rows_of(name + suffix).items() if case.split()[-1] == "uniform"]
+        found += [(suffix, next(iter(rows.values()))["items"], rows) for rows in cases]
+    return found
+
+
+def ilic_best_host():
+    """The suffix of the machine with the most GPUs."""
+    return next((suffix for suffix in reversed(MACHINES) if any(of == suffix for of, _, _ in ilic_host_rows())), "")
 
 
 def ilic_row(rows, algorithm, devices):
@@ -625,12 +847,12 @@ def ilic_row(rows, algorithm, devices):
 def ilic_sizes():
     """Times and parts of sorts from host memory on two GPUs, by the number of keys and devices."""
     lines = []
-    for items, rows in ilic_host_rows():
+    for suffix, items, rows in ilic_host_rows():
         for devices in (1, 2, 4, 8):
-            if own := ilic_row(rows, "rmg", devices):
+            if suffix and (own := ilic_row(rows, "rmg", devices)):
                 others = [ilic_row(rows, a, devices) for a in ("copies alone", "tanasic", "het")]
                 phases = own["phase_seconds"]
-                lines.append([f"{items / 1e9:.2f} * 10^9, {devices}", number(milliseconds(own)), *(number(1e3 * phases.get(p, 0)) for p in ("copy in", "partition", "exchange", "sort and copy out")),
+                lines.append([f"{items / 1e9:.3g} * 10^9, {devices} on {MACHINES[suffix]}", number(milliseconds(own)), *(number(1e3 * phases.get(p, 0)) for p in ("copy in", "partition", "exchange", "sort and copy out")),
                               *(number(milliseconds(r)) if r else "" for r in others), f"{others[1]['median_seconds'] / own['median_seconds']:.2f}" if others[1] else ""])
     return table(["keys, devices", "`rmg`, ms", "copy in", "partition", "exchange", "sort and copy out", "copies alone", "`tanasic`, ms", "`het`, ms", "`tanasic` / `rmg`"], lines) if lines else ["Not measured yet."]
 
@@ -663,7 +885,7 @@ def ilic_type_rows(suffix=""):
 def ilic_types():
     lines = []
     narrow = {"u64": "u32", "f64": "f32"}
-    for label, suffix, devices in (("2 on one GPU", "", 2), ("2 on two GPUs", "-x2", 2), ("8 on two GPUs", "-x2", 8)):
+    for label, suffix, devices in [(f"{d} on {label}", suffix, d) for suffix, label in MACHINES.items() for d in (2, 8)]:
         times = {t: {a: milliseconds(r) for a in ("rmg", "tanasic") if (r := ilic_row(rows, a, devices))} for t, rows in ilic_type_rows(suffix).items()}
         if not all("rmg" in of for of in times.values()):
             continue
@@ -672,33 +894,136 @@ def ilic_types():
     return table(["keys, devices", "`rmg`, ms", "to 32 bits", "printed", "`tanasic`, ms"], lines) if lines else ["Not measured yet."]
 
 
-def ilic_peer_runs():
-    """[(machine, number of devices, {method: row} of the host, {method: row} from host memory on GPUs)]"""
-    runs = [("one GPU", "ilic-host-peers", "ilic-host"), ("two GPUs", "ilic-host-peers", "ilic-host-x2")]
-    found = [(label, report(peers), next(iter(rows_of(peers).values()), {}), rows_of(gpus).get("uniform", {})) for label, peers, gpus in runs]
-    return [(label, of["threads"] or of["machine"]["cores"], rows, own) for label, of, rows, own in found if rows and ilic_row(own, "rmg", 2)]
+def ilic_peer_rows():
+    """[(number of keys, sort of the host, row)]"""
+    return [(row["items"], method, row) for rows in rows_of("ilic-host-peers").values() for method, row in rows.items() if not method.startswith("memcpy")]
 
 
 def ilic_host_peers():
     """Times of host sorts, and of `rmg` from host memory."""
+    suffix = ilic_best_host()
+    own = {(items, d): r for of, items, rows in ilic_host_rows() if of == suffix for d in (1, 2, 4, 8) if (r := ilic_row(rows, "rmg", d))}
     lines = []
-    for label, threads, rows, gpus in ilic_peer_runs():
-        own = ilic_row(gpus, "rmg", 2)
-        shown = [(m, f"{threads} threads", r) for m, r in rows.items() if m != "memcpy"]
-        shown = [s for s in shown if not any(s[0] == line[1] for line in lines)] if lines else shown
-        shown += [(f"`rmg`, {d}", f"host to host, {label}", r) for d in (1, 2) if (r := ilic_row(gpus, "rmg", d))]
-        for method, where, row in shown:
-            factor = own["rate"] / row["rate"]
-            lines.append([f"{row['items']:,}", method, where, number(milliseconds(row)), number(row["rate"]), "" if row is own else f"{factor:.1f}"])
-    return table(["keys", "sort, devices", "on", "ms", "10^9 keys/s", "`rmg` on 2 devices / it, by the rates"], lines) if lines else ["Not measured yet."]
+    for items in sorted({n for n, _, _ in ilic_peer_rows()} | {n for n, _ in own}):
+        two = own.get((items, 2))
+        for method, row in [(m, r) for n, m, r in ilic_peer_rows() if n == items] + [(f"`rmg`, {d} on {MACHINES[suffix]}", r) for (n, d), r in own.items() if n == items]:
+            lines.append([f"{items:,}", method, number(milliseconds(row)), number(row["rate"]), f"{row['median_seconds'] / two['median_seconds']:.1f}" if two and row is not two else ""])
+    return table(["keys", "sort", "ms", "10^9 keys/s", "it / `rmg` on 2 devices"], lines) if lines else ["Not measured yet."]
+
+
+def ilic_by_keys(algorithms, suffix):
+    """{label: [(keys, ms)]} of (algorithm, devices)."""
+    series = {}
+    for of, items, rows in ilic_host_rows():
+        for algorithm, devices in algorithms:
+            if of == suffix and (row := ilic_row(rows, algorithm, devices)):
+                series.setdefault(f"{algorithm}, {devices} device{'s' if devices > 1 else ''}", []).append((items, milliseconds(row)))
+    return {label: line for label, line in series.items() if len(line) > 1}
+
+
+def ilic_fig12():
+    suffix = ilic_best_host()
+    series = ilic_by_keys([("rmg", d) for d in (2, 4, 8)], suffix)
+    for items, method, row in ilic_peer_rows():
+        series.setdefault(method, []).append((items, milliseconds(row)))
+    return series
+
+
+def ilic_fig11():
+    """{number of keys: {sort: 10^9 keys/s}} of the most keys that all were measured with."""
+    suffix = ilic_best_host()
+    items = max((n for n, _, _ in ilic_peer_rows()), default=0)
+    groups = {m: {"host": r["rate"]} for n, m, r in ilic_peer_rows() if n == items}
+    for of, n, rows in ilic_host_rows():
+        for d in (1, 2, 4, 8):
+            if of == suffix and (n == items or d == 1) and (row := ilic_row(rows, "rmg", d)):
+                groups[f"rmg, {d} device{'s' if d > 1 else ''}{'' if n == items else f', {n / 1e9:.2g}e9 keys'}"] = {"from host memory": row["rate"]}
+    return groups
+
+
+def ilic_parts():
+    """Milliseconds of each part of sorts of the most keys from host memory."""
+    suffix = ilic_best_host()
+    _, items, rows = max((found for found in ilic_host_rows() if found[0] == suffix), key=lambda found: found[1])
+    groups = {}
+    for algorithm in ("rmg", "tanasic", "het"):
+        for d in (1, 2, 4, 8):
+            if row := ilic_row(rows, algorithm, d):
+                parts = {n: 1e3 * s for n, s in row["phase_seconds"].items() if not n.startswith("stage ")}
+                names = {"copy out": "sort and copy out" if algorithm == "rmg" else "copy out", "local sort": "sort", "stages": "merge", "sort chunks": "copies and sort"}
+                groups[f"{algorithm}, {d}"] = {names.get(n, n): ms for n, ms in parts.items()}
+    return items, groups
+
+
+def skewed(suffix, devices, kind):
+    """[(parameter, time / that of uniform keys)] of keys of that kind."""
+    changes = ilic_changes(rows_of(f"ilic-skew{suffix}"), "rmg", devices)
+    ends = {"entropy": [(32, "uniform"), (0, "equal")], "zipf": [(0, "uniform")]}[kind]
+    points = [(x, 1 + changes[c][1] / 100) for x, c in ends if c in changes]
+    return sorted(points + [(float(c.split(":")[1]), 1 + change / 100) for c, (_, change) in changes.items() if c.startswith(kind)])
+
+
+def ilic_skew(kind):
+    series = {}
+    for suffix, label in MACHINES.items():
+        for devices in (2, 8):
+            if len(points := skewed(suffix, devices, kind)) > 1:
+                series[f"{devices} on {label}{'' if suffix else ', GPU memory'}"] = points
+    return series
+
+
+def ilic_skew_table(kind):
+    lines = [[label, *(f"{100 * (y - 1):+.0f} %" for _, y in points)] for label, points in ilic_skew(kind).items()]
+    if not lines:
+        return ["Not measured yet."]
+    xs = [x for x, _ in next(iter(ilic_skew(kind).values()))]
+    return table(["bits" if kind == "entropy" else "exponent", *(f"{x:g}" for x in xs)], lines)
+
+
+def ilic_distributions():
+    """Changes to uniform keys, by the machine and the number of devices, beside those printed."""
+    cases = ("normal", "sorted", "nearly", "reverse", "equal")
+    lines = [["printed, 2 V100", *(ILIC[c] for c in cases)], ["printed, 8 A100", *(ILIC_EIGHT[c] for c in cases)]]
+    for suffix, label in MACHINES.items():
+        for devices in (2, 4, 8):
+            if changes := ilic_changes(rows_of(f"ilic-host{suffix}"), "rmg", devices):
+                lines.append([f"{devices} on {label}, from host memory", *(f"{changes[c][1]:+.0f} %" if c in changes else "" for c in cases)])
+    for name, label in (("ilic-cases", "2 on one GPU"), ("ilic-cases-8", "8 on one GPU"), *((f"ilic-cases{x}", f"{d} on {MACHINES[x]}") for x in ("-x2", "-x4") for d in (2, 4, 8))):
+        if changes := ilic_changes(rows_of(name), "rmg", int(label[0])):
+            lines.append([f"{label}, GPU memory", *(f"{changes[c][1]:+.0f} %" if c in changes else "" for c in cases)])
+    return table(["devices", *cases], lines)
+
+
+def ilic_options():
+    """What each part of rmg is worth: the time with and without it."""
+    lines = []
+    for suffix, label in MACHINES.items():
+        rows = {(case.split()[-1], method): row for case, of in rows_of(f"ilic-options{suffix}").items() for method, row in of.items()}
+        for change, cases in RMG_CHANGES[1:]:
+            for case in cases.split():
+                own, changed = rows.get((case, "rmg, 2 devices, host to host")), rows.get((case, f"rmg {change}, 2 devices, host to host"))
+                if own and changed:
+                    lines.append([f"`{change}`", f"{case}, 2 on {label}", number(milliseconds(own)), number(milliseconds(changed)), f"{changed['median_seconds'] / own['median_seconds']:.2f}"])
+    return table(["`--rmg`", "keys, devices", "`rmg`, ms", "changed, ms", "changed / `rmg`"], lines) if lines else ["Not measured yet."]
+
+
+def ilic_type_bars():
+    """{type, devices: {algorithm: ms}} of the machine with the most GPUs."""
+    suffix = best_suffix("ilic-u32")
+    rows = ilic_type_rows(suffix)
+    return {f"{t}, {d} devices": times for d in (2, 8) for t in ILIC_TYPES if (times := {a: milliseconds(r) for a in ("rmg", "tanasic") if (r := ilic_row(rows[t], a, d))})}
 
 
 def ilic_bits():
-    rows = rows_of("ilic-bits").get("2^30 keys", {})
-    if "cub radix" not in rows:
+    times = ilic_bit_times()
+    if 32 not in times:
         return ["Not measured yet."]
-    times = {int(m.split(", ")[1].split()[0]) if ", " in m else 32: milliseconds(r) for m, r in rows.items()}
     return table(["bits", *(str(b) for b in sorted(times))], [["ms", *(number(times[b]) for b in sorted(times))], ["to 32 bits", *(f"{times[b] / times[32]:.2f}" for b in sorted(times))]])
+
+
+def ilic_bit_times():
+    rows = rows_of("ilic-bits").get("2^30 keys", {})
+    return {int(m.split(", ")[1].split()[0]) if ", " in m else 32: milliseconds(r) for m, r in rows.items()}
 
 
 def ilic_claims():
@@ -717,7 +1042,7 @@ def ilic_claims():
              ("zipf of exponent 1.5 is slower (Fig. 25)", "+26 %", f"{100 * change['zipf:1.5']:+.0f} %", change["zipf:1.5"] > 0.05)]
     worst = max((c for c in change if c.startswith("entropy")), key=lambda c: change[c])
     lines.append(("keys of low entropy are slower, at worst (Fig. 23)", "up to +18 %", f"{100 * change[worst]:+.0f} % ({worst})", change[worst] > 0.05))
-    for label, suffix, devices, printed in (("two devices on one GPU", "", 2, "2.2 V100 x 2"), ("two GPUs", "-x2", 2, "2.2 V100 x 2"), ("eight devices on two GPUs", "-x2", 8, "2.0 A100 x 8")):
+    for label, suffix, devices, printed in [(f"{d} devices on {on}", suffix, d, "2.2 V100 x 2" if d == 2 else "2.0 A100 x 8") for suffix, on in MACHINES.items() for d in (2, 8)]:
         wide = {t: r["median_seconds"] for t, rows in ilic_type_rows(suffix).items() if (r := ilic_row(rows, "rmg", devices))}
         if len(wide) == len(ILIC_TYPES):
             ratios = [wide["u64"] / wide["u32"], wide["f64"] / wide["f32"]]
@@ -727,38 +1052,56 @@ def ilic_claims():
     if rows := rows_of("ilic-bits").get("2^30 keys"):
         half = rows["cub radix, 16 bits"]["median_seconds"] / rows["cub radix"]["median_seconds"]
         lines.append(("CUB's radix sort takes less time for fewer bits (Fig. 8): 16 bits / 32 bits", "", f"{half:.2f}", half < 0.7))
-    for label, name in (("one GPU", "ilic-host"), ("two GPUs", "ilic-host-x2")):
-        own, other = (ilic_changes(rows_of(name), a, 2) for a in ("rmg", "tanasic"))
+    for suffix, label in MACHINES.items():
+        own, other = (ilic_changes(rows_of(f"ilic-host{suffix}"), a, 2) for a in ("rmg", "tanasic"))
         if own and other:
             faster = {c: other[c][0] / own[c][0] for c in own if c in other}
             lines.append((f"host to host, two devices on {label}: merge sort / `rmg`, uniform; least", "1.11 V100 x 2, 1.03 A100 x 2; 0.87", f"{faster['uniform']:.2f}; {min(faster.values()):.2f}", faster["uniform"] > 1))
             lines.append((f"host to host on {label}: the skipped exchange makes reverse keys as fast as sorted ones: reverse / sorted", "proposed", f"{own['reverse'][0] / own['sorted'][0]:.2f}", own["reverse"][0] < 1.05 * own["sorted"][0]))
-    two_gpus = ilic_changes(rows_of("ilic-cases-x2"), "rmg", 2)
+    real = f"ilic-cases{best_suffix('ilic-cases') or '-x2'}"
+    two_gpus = ilic_changes(rows_of(real), "rmg", 2)
     if two_gpus:
-        others = ilic_changes(rows_of("ilic-cases-x2"), "tanasic", 2)
+        others = ilic_changes(rows_of(real), "tanasic", 2)
         lines.append(("two real GPUs: merge sort / `rmg`, uniform; least", "1.11 V100 x 2; 0.87", f"{others['uniform'][0] / two_gpus['uniform'][0]:.2f}; {min(others[c][0] / two_gpus[c][0] for c in two_gpus):.2f}", others["uniform"][0] > two_gpus["uniform"][0]))
         lines.append(("two real GPUs: reverse keys exchange everything and are slower", "+11 %", f"{two_gpus['reverse'][1]:+.0f} %", two_gpus["reverse"][1] > 0))
-    for label, threads, peers, gpus in ilic_peer_runs():
-        own = ilic_row(gpus, "rmg", 2)
-        factors = {m: own["rate"] / peers[m]["rate"] for m in ("paradis", "gnu-parallel-sort") if m in peers}
-        if factors:
-            lines.append((f"faster than parallel sorts of the host (Figs. 11 to 14), `rmg` from host memory, two devices on {label} / {', '.join(factors)} with {threads} threads",
-                          "19 to 20 GNU, V100 x 2; 9 PARADIS, 10.8 GNU, A100 x 8", ", ".join(f"{f:.1f}" for f in factors.values()), min(factors.values()) > 1))
-    for items, rows in ilic_host_rows()[1:]:
-        for devices, printed in ((2, "1.17 and 1.7 V100 x 2"), (8, "1.26 and 1.8 A100 x 8")):
+    peers = {(n, m): r for n, m, r in ilic_peer_rows()}
+    for suffix, items, rows in ilic_host_rows():
+        for d in (2, 8):
+            own = ilic_row(rows, "rmg", d)
+            factors = {m: r["median_seconds"] / own["median_seconds"] for (n, m), r in peers.items() if own and n == items and not m.startswith("sortie")}
+            if factors:
+                lines.append((f"faster than parallel sorts of the host (Figs. 11 to 14): `rmg` from host memory, {d} devices on {MACHINES[suffix]}, {items / 1e6:.0f} * 10^6 keys / {', '.join(factors)}",
+                              "19 to 20 GNU, V100 x 2" if d == 2 else "9 PARADIS, 10.8 GNU, A100 x 8", ", ".join(f"{f:.1f}" for f in factors.values()), min(factors.values()) > 1))
+    for suffix, items, rows in ilic_host_rows():
+        for devices, printed in ((2, "1.17 and 1.7 V100 x 2"), (4, "1.20 and 1.2 V100 x 4"), (8, "1.26 and 1.8 A100 x 8")):
             own, others = ilic_row(rows, "rmg", devices), [ilic_row(rows, a, devices) for a in ("tanasic", "het")]
-            if own and all(others):
+            if own and all(others) and items > 5e8:
                 factors = [r["median_seconds"] / own["median_seconds"] for r in others]
-                lines.append((f"host to host, {devices} devices on two GPUs, {items / 1e9:.2f} * 10^9 keys (Figs. 15 to 20): P2P merge sort, HET merge sort / `rmg`", printed, ", ".join(f"{f:.2f}" for f in factors), min(factors) > 1))
+                lines.append((f"host to host, {devices} devices on {MACHINES[suffix]}, {items / 1e9:.2f} * 10^9 keys (Figs. 15 to 20): P2P merge sort, HET merge sort / `rmg`", printed, ", ".join(f"{f:.2f}" for f in factors), min(factors) > 1))
+    for suffix, label in MACHINES.items():
+        for d, printed in ((2, "peaks at 25 and 26, 17 and 18, 9 and 10 bits, at most +18 % V100 x 2"), (8, "-2 to +5 % A100 x 8")):
+            if len(points := skewed(suffix, d, "entropy")) > 2:
+                change = {x: 100 * (y - 1) for x, y in points if x > 8}
+                worst = max(change, key=change.get)
+                lines.append((f"bit entropy (Figs. 23, 24), {d} devices on {label}{'' if suffix else ', GPU memory'}: change to uniform keys, least and greatest from 9 bits on", printed,
+                              f"{min(change.values()):+.0f} %, {change[worst]:+.0f} % ({worst:g} bits)", (worst in (25, 26, 17, 18, 9, 10) and change[worst] > 5) if d == 2 else max(map(abs, change.values())) <= 10))
+        for d, printed in ((2, "+26 % at 1.5, less beyond, V100 x 2"), (8, "+6 % at 1, A100 x 8")):
+            if len(points := skewed(suffix, d, "zipf")) > 2:
+                change = {x: 100 * (y - 1) for x, y in points}
+                worst = max(change, key=change.get)
+                lines.append((f"Zipf exponents (Figs. 25, 26), {d} devices on {label}{'' if suffix else ', GPU memory'}: greatest change to uniform keys", printed, f"{change[worst]:+.0f} % at {worst:g}",
+                              (1 <= worst <= 1.5 and change[2] < change[worst]) if d == 2 else change[worst] < 10))
     for label, name in (("one GPU", "ilic-host"), ("two GPUs", "ilic-host-x2")):
         own, repaired = (ilic_changes(rows_of(name), a, 2) for a in ("rmg", "rmg-repair"))
         if "entropy:10" in repaired:
             paid = own["entropy:10"][0] / repaired["entropy:10"][0]
             lines.append((f"split buckets that the CPU merges pay for few buckets (section 7.2), two devices on {label}: `rmg` / `rmg-repair`, entropy:10", "proposed", f"{paid:.2f}", paid > 1))
-    eight = {c: change for c, (_, change) in ilic_changes(rows_of("ilic-cases-8"), "rmg", 8).items()}
-    if eight:
-        lines.append(("eight logical devices on one GPU: distributions change the time less than with two (Figs. 22, 24, 26): least, greatest change", "-13 to +6 % A100 x 8, -30 to +26 % V100 x 2",
-                      f"{min(eight.values()):+.0f} %, {max(eight.values()):+.0f} %", max(map(abs, eight.values())) < max(abs(c) for _, c in two_gpus.values())))
+    for suffix, name, where in (("", "ilic-cases-8", "one GPU, GPU memory"), *((x, f"ilic-host{x}", f"{MACHINES[x]}, from host memory") for x in ("-x2", "-x4"))):
+        eight = {c: change for c, (_, change) in ilic_changes(rows_of(name), "rmg", 8).items()}
+        two = {c: change for c, (_, change) in ilic_changes(rows_of("ilic-cases" if not suffix else name), "rmg", 2).items() if c in eight}
+        if eight and two:
+            lines.append((f"distributions change the time less on eight devices than on two (Figs. 22, 24, 26), {where}: least, greatest change on eight, on two", "-13 to +6 % A100 x 8, -30 to +26 % V100 x 2",
+                          f"{min(eight.values()):+.0f} to {max(eight.values()):+.0f} %, {min(two.values()):+.0f} to {max(two.values()):+.0f} %", max(map(abs, eight.values())) < max(map(abs, two.values()))))
     lines.append(("two and four GPUs beat one (4 * 10^9 u32 in the memory of H200s; the thesis includes the host copies)", "1.9, 3.2 A100",
                   f"{gain[0]:.2f}, {gain[1]:.2f}", min(gain) > 1))
     return claims(lines)
@@ -793,31 +1136,38 @@ COUNTERS = {
     "thread instructions": "smsp__thread_inst_executed",
     "divergent branches": "smsp__sass_branch_targets_threads_divergent",
 }
-PATCHED = ("divergent branches",)
-WORK = ("warp instructions", "thread instructions")  # all that the page shows of the smaller sizes
-COUNTED_EXPONENTS = (20, 16)
-# Kernels of a sort by its row of bench sort --classics; Memory<1> counts transactions and is left out.
+# Each run of ncu: (exponents of the first and the last number of keys, which grow by factors of four; counters). The first two are
+# what Table 1 prints. Divergent branches need patched kernels, and several counters need several passes of a kernel.
+COUNTED = [((20, 26), ("bank conflicts", "shared wavefronts")), ((20, 26), ("divergent branches",)),
+           ((16, 20), ("warp instructions", "thread instructions")), ((20, 20), ("loads", "stores", "load sectors", "store sectors"))]
+# Kernels by the row of bench sort --classics, which are in this order for each number of keys.
 COUNTED_KERNELS = {
-    "sortie bitonic": r"network_pass_kernel|bitonic::sort_tiles_kernel",
-    "quicksort": r"Memory<(\(bool\))?0>",
-    "tiled radix": r"Memory<(\(bool\))?0>",
+    "quicksort": r"split_kernel|fill_kernel|[^_]sort_kernel",
+    "tiled radix": r"classics::.*(sort_tiles|sum_tiles|scan_sums|scan_tiles|move_runs)_kernel",
+    "sortie bitonic": r"bitonic\w*::.*(network_pass|sort_tiles)_kernel",
 }
-PRINTED_COUNTERS = {"bitonic": (34350, 0), "quicksort": (123437, 272904), "radix": (132652, 29399)}  # of 2^20 keys
-PRINTED_TRANSACTIONS = {20: (796800, 4446802, 965791), 22: (4119680, 18438423, 3862644), 24: (20223360, 85843422, 15447561)}
+# Of bitonic sort, quicksort and radix sort; "n.a.": not runnable in the memory of the device.
+PRINTED_TRANSACTIONS = {20: (796800, 4446802, 965791), 22: (4119680, 18438423, 3862644), 24: (20223360, 85843422, 15447561), 26: (101866786, "n.a.", "n.a.")}
+PRINTED_CONFLICTS = {20: (34350, 123437, 132652), 22: (151592, 379967, 520656), 24: (666044, 1379155, 2081467), 26: (2912926, "n.a.", "n.a.")}
+PRINTED_DIVERGENT = {20: (0, 272904, 29399), 22: (0, 1126038, 122667), 24: (0, 1126038, 492016), 26: (0, "n.a.", "n.a.")}
 
 
 def counted(case, method):
     return rows_of("garland-classics").get(case, {}).get(method, {}).get("transactions", 0)
 
 
+def with_commas(value):
+    return f"{value:,.0f}" if isinstance(value, (int, float)) else value
+
+
 def capannini_table():
     lines = []
-    for e in (16, 18, 20, 22, 24):
+    for e in (16, 18, 20, 22, 24, 26):
         n = 2 ** e
-        counts = [counted(f"2^{e} keys", m) for m in ("sortie bitonic", "quicksort", "tiled radix")]
+        counts = [counted(f"2^{e} keys", m) or "-" for m in CAPANNINI]
         formulas = [bsn_transactions(n, 32, 2 ** 14), quicksort_transactions(n, 32), radix_transactions(n)]
-        printed = PRINTED_TRANSACTIONS.get(e, ("", "", ""))
-        lines.append([f"2^{e}", *(f"{p:,} / {f:,.0f} / {c:,}" if p else f"- / {f:,.0f} / {c:,}" for p, f, c in zip(printed, formulas, counts))])
+        printed = PRINTED_TRANSACTIONS.get(e, ("-", "-", "-"))
+        lines.append([f"2^{e}", *(" / ".join(map(with_commas, cell)) for cell in zip(printed, formulas, counts))])
     return table(["keys", "bitonic", "quicksort", "radix"], lines)
 
 
@@ -827,14 +1177,22 @@ def counters_of(exponent, method):
 
 
 def capannini_counters():
+    """Bank conflicts and divergent branches, printed and here."""
+    lines = []
+    for e in (20, 22, 24, 26):
+        for i, (method, label) in enumerate(CAPANNINI.items()):
+            here = counters_of(e, method)
+            lines.append([f"2^{e}, {label}", *(cell for name, printed in (("bank conflicts", PRINTED_CONFLICTS), ("divergent branches", PRINTED_DIVERGENT))
+                                               for cell in (with_commas(printed[e][i]), with_commas(here.get(name, "not counted"))))])
+    return table(["keys, sort", "bank conflicts, printed", "here", "divergent paths, printed", "here"], lines)
+
+
+def capannini_accesses():
     lines = []
     for method, label in CAPANNINI.items():
         here = counters_of(20, method)
-        conflicts, divergent = PRINTED_COUNTERS[label]
-        lines.append([label, *(f"{printed:,} / {here[name]:,.0f}" if name in here else f"{printed:,} / not counted"
-                               for name, printed in (("bank conflicts", conflicts), ("divergent branches", divergent))),
-                      *(f"{here[name]:,.0f}" if name in here else "" for name in ("loads", "stores", "load sectors", "store sectors", "shared wavefronts"))])
-    return table(["2^20 keys", "bank conflicts: printed / here", "divergent branches: printed / here", "loads", "stores", "sectors loaded", "sectors stored", "shared wavefronts"], lines)
+        lines.append([label, *(with_commas(here.get(name, "")) for name in ("loads", "stores", "load sectors", "store sectors", "shared wavefronts"))])
+    return table(["2^20 keys", "loads", "stores", "sectors loaded", "sectors stored", "shared wavefronts"], lines)
 
 
 def capannini_counted_by():
@@ -854,7 +1212,7 @@ def capannini_work():
     lines = []
     for method, label in CAPANNINI.items():
         formula = {"sortie bitonic": "n/2 * log n (log n + 1) / 2", "quicksort": "n log n", "tiled radix": "32 n"}[method]
-        for e in reversed(COUNTED_EXPONENTS):
+        for e in (16, 18, 20):
             here = counters_of(e, method)
             steps = steps_of(method, 2 ** e)
             if "thread instructions" in here:
@@ -977,7 +1335,28 @@ def capannini_claims():
         ("quicksort's time does: equal keys / uniform", "< 1", f"{quick(most):.2f}", quick(most) < 0.8),
         ("quicksort makes the most memory transactions, 2^24 keys: quicksort / bitonic", "4.2", f"{counts['quicksort'] / counts['sortie bitonic']:.2f}", counts["quicksort"] > counts["sortie bitonic"]),
         ("radix sort makes fewer transactions than the network at 2^24", "0.76", f"{counts['tiled radix'] / counts['sortie bitonic']:.2f}", counts["tiled radix"] < counts["sortie bitonic"]),
+        *capannini_indexer_claims(),
     ])
+
+
+def capannini_indexers():
+    """Table 2, printed and measured."""
+    import draw_indexers as of
+    lines = []
+    for label, found, unit in (("printed", of.PRINTED, "10^6"), ("here", of.MEASURED, "10^3")):
+        for size in found["cpu"]:
+            cpu, gpu, both = (found[i][size] for i in ("cpu", "gpu", "gpu-overlapped"))
+            lines.append([f"{label}, {size:g} * {unit}", *(f"{x:.2f}" for x in (*cpu, gpu[0], both[0], both[1]))])
+    return table(["documents", "cpu: parse and sort", "merge", "gpu: parse and sort", "gpu-overlapped: parse and sort", "merge with a GPU"], lines)
+
+
+def capannini_indexer_claims():
+    import draw_indexers as of
+    size, n = max(of.MEASURED["cpu"]), max(of.SORTS)
+    both, cpu, sorts = of.MEASURED["gpu-overlapped"][size], of.MEASURED["cpu"][size], {name: sum(times) for name, times in of.SORTS[n].items()}
+    return [("a GPU makes the indexer faster (Fig. 8A): cpu / overlapped, parse and sort, most documents", "4.8", f"{cpu[0] / both[0]:.1f}", cpu[0] > both[0]),
+            ("then the merge dominates (Fig. 8A): its part of the whole", "79 %", f"{100 * both[1] / sum(both):.0f} %", both[1] > both[0]),
+            ("the network beats radix sort that has to make twice the runs (Fig. 8B): radix / bitonic, most documents", "> 1", f"{sorts['radix, twice the runs'] / sorts['bitonic']:.2f}", sorts["radix, twice the runs"] > sorts["bitonic"])]
 
 
 # ---- Garland ------------------------------------------------------------------------------------
@@ -1067,21 +1446,39 @@ def cusp_claims():
 
 PARTS = {
     "hou-claims": hou_claims, "hou-reg-sort": lambda: hou_bindings("reg_sort"), "hou-smem-merge": lambda: hou_bindings("smem_merge"),
-    "hou-grid": hou_grid_table, "hou-chunks": hou_chunks, "hou-bins": hou_bins, "hou-moderngpu": hou_moderngpu,
+    "hou-grid": hou_grid_table, "hou-chunks": hou_chunks, "hou-block-sizes": hou_block_sizes, "hou-bins": hou_bins, "hou-moderngpu": hou_moderngpu,
     "hou-suffix-arrays": hou_suffix_arrays,
-    "tanasic-claims": tanasic_claims, "tanasic-links": tanasic_links, "tanasic-links-two-gpus": lambda: tanasic_links("tanasic-links-x2"), "tanasic-times": tanasic_times, "tanasic-host": tanasic_host, "tanasic-peers": tanasic_peers, "tanasic-two-gpus": tanasic_two_gpus,
-    "ilic-claims": ilic_claims, "ilic-table": ilic_table, "ilic-two-gpus": ilic_two_gpus, "ilic-host": ilic_host, "ilic-bits": ilic_bits, "ilic-types": ilic_types, "ilic-sizes": ilic_sizes, "ilic-eight": ilic_eight, "ilic-links": ilic_links, "ilic-host-peers": ilic_host_peers,
-    "capannini-claims": capannini_claims, "capannini-table": capannini_table, "capannini-counters": capannini_counters, "capannini-counted-by": capannini_counted_by, "capannini-work": capannini_work,
+    "tanasic-claims": tanasic_claims, "tanasic-links": tanasic_links, "tanasic-links-two-gpus": lambda: tanasic_links("tanasic-links-x2"), "tanasic-links-four-gpus": lambda: tanasic_links("tanasic-links-x4"),
+    "tanasic-times": tanasic_times, "tanasic-times-two-gpus": lambda: tanasic_times("-x2"), "tanasic-times-four-gpus": lambda: tanasic_times("-x4"), "tanasic-host": tanasic_host, "tanasic-peers": tanasic_peers, "tanasic-two-gpus": tanasic_two_gpus,
+    "ilic-claims": ilic_claims, "ilic-table": ilic_table, "ilic-two-gpus": ilic_two_gpus, "ilic-host": ilic_host, "ilic-bits": ilic_bits, "ilic-types": ilic_types, "ilic-sizes": ilic_sizes, "ilic-eight": ilic_eight, "ilic-links": ilic_links, "ilic-host-peers": ilic_host_peers, "ilic-entropy": lambda: ilic_skew_table("entropy"), "ilic-zipf": lambda: ilic_skew_table("zipf"), "ilic-distributions": ilic_distributions, "ilic-options": ilic_options,
+    "capannini-claims": capannini_claims, "capannini-table": capannini_table, "capannini-counters": capannini_counters, "capannini-accesses": capannini_accesses, "capannini-indexers": capannini_indexers, "capannini-counted-by": capannini_counted_by, "capannini-work": capannini_work,
     "capannini-deviations": capannini_deviations, "capannini-slow-sorts": capannini_slow_sorts, "capannini-distributions": capannini_distributions,
     "garland-claims": garland_claims, "garland-table": garland_table, "garland-pairs-table": lambda: garland_table("-pairs", "pairs"), "cusp-table": cusp_table, "cusp-claims": cusp_claims,
     **{f"{page}-source": (lambda names=tuple(runs): measured_by(names)) for page, runs in RUNS.items()},
-    **{f"{page}-two-gpus-source": (lambda names=tuple(runs): measured_by(names)) for page, runs in ON_TWO_GPUS.items()},
+    **{f"{page}-{word}-gpus-source": (lambda names=tuple(runs): measured_by(names)) for number, word in ((2, "two"), (4, "four")) for page, runs in ON_GPUS[number].items()},
     "capannini-2011-source": lambda: measured_by(["capannini-distributions", "capannini-deviations", "garland-classics"]),
 }
 PICTURES = {
     "hou-fig11.svg": ("hou-lengths", lambda: chart("Fig. 11: segments of equal length, u32 pairs", "pairs in each segment", "10^9 pairs per second", hou_lengths())),
+    "hou-fig9.svg": ("hou-kernels", lambda: chart("Fig. 9: reg-sort, u32 pairs, best block size", "pairs in each segment", "10^9 pairs per second", hou_kernel_rates("reg_sort"), log_y=False)),
+    "hou-fig10.svg": ("hou-kernels", lambda: chart("Fig. 10: smem-merge, u32 pairs", "pairs in each segment", "10^9 pairs per second", hou_kernel_rates("smem_merge"), log_y=False)),
+    "hou-fig12.svg": ("hou-grid", hou_heat),
+    "hou-fig13.svg": ("hou-suffix-arrays", lambda: bars("Fig. 13: suffix arrays", "10^6 symbols per second.", hou_fig13())),
+    "hou-fig14.svg": ("cusp-products", lambda: bars("Fig. 14: products A * A", "Time / that of essc.", hou_fig14())),
     "hou-fig2.svg": ("hou-products", hou_fig2),
-    "tanasic-fig9.svg": ("tanasic-f32-28", lambda: stacked("Fig. 9: parts of the time, pairs of a float and a u32", "From one more sort, which waits after each part.", tanasic_breakdown())),
+    "tanasic-fig6a.svg": ("tanasic-f32", lambda: chart("Fig. 6(a): pairs of an f32 and a u32 in GPU memory", "records", "10^9 records per second", tanasic_fig6a())),
+    "tanasic-fig6b.svg": ("tanasic-host-peers", lambda: chart("Fig. 6(b): pairs of an f32 and a u32 from host memory to host memory", "records", "10^9 records per second", tanasic_fig6b())),
+    "tanasic-fig7.svg": ("tanasic-f32-x2", lambda: chart("Fig. 7: speedup by more GPUs, pairs of an f32 and a u32", "records", "speedup", tanasic_fig7(), log_y=False)),
+    "tanasic-fig8.svg": ("tanasic-host-f32", lambda: stacked("Fig. 8: copies from and to the host, and sorting", "Shares of the whole, pairs of a floating-point key and a u32.", tanasic_fig8())),
+    "tanasic-fig9.svg": ("tanasic-f32", lambda: stacked("Fig. 9: parts of the time, pairs of a floating-point key and a u32", "From one more sort, which waits after each part.", tanasic_breakdown())),
+    "ilic-fig8.svg": ("ilic-bits", lambda: chart("Fig. 8: CUB's radix sort of 2^30 u32 keys by fewer bits", "bits", "milliseconds", {"cub radix": list(ilic_bit_times().items())}, log_y=False, log_x=False)),
+    "ilic-fig11.svg": ("ilic-host-peers", lambda: bars("Figs. 11 and 13: sorts of the host, and from host memory on GPUs", "10^9 keys per second, uniform u32 keys.", ilic_fig11())),
+    "ilic-fig12.svg": ("ilic-host-peers", lambda: chart("Figs. 12 and 14: sorts of the host, and from host memory on GPUs", "keys", "milliseconds", ilic_fig12())),
+    "ilic-fig15.svg": ("ilic-host-x2", lambda: chart("Figs. 15 and 16: sorts from host memory on GPUs", "keys", "milliseconds", ilic_by_keys([(a, d) for d in (2, 8) for a in ("rmg", "tanasic", "het")], ilic_best_host()))),
+    "ilic-fig17.svg": ("ilic-host-512M-x2", lambda: stacked("Figs. 17 to 20: parts of the time from host memory, by the number of devices", f"Milliseconds, {ilic_parts()[0]:,} uniform u32 keys.", ilic_parts()[1], shares=False)),
+    "ilic-fig23.svg": ("ilic-skew", lambda: chart("Figs. 23 and 24: bit entropy", "random bits of a key", "time / that of uniform keys", ilic_skew("entropy"), log_y=False, log_x=False)),
+    "ilic-fig25.svg": ("ilic-skew", lambda: chart("Figs. 25 and 26: Zipf distributions", "exponent", "time / that of uniform keys", ilic_skew("zipf"), log_y=False, log_x=False)),
+    "ilic-fig27.svg": ("ilic-u32", lambda: bars("Figs. 27 and 28: types of keys", "Milliseconds, 2^29 keys in GPU memory.", ilic_type_bars())),
     "capannini-fig5.svg": ("garland-classics", capannini_times),
     "capannini-fig6.svg": (None, capannini_formulas),
     "garland-rates.svg": ("garland-classics", garland_rates),
@@ -1105,25 +1502,13 @@ def page_with_parts(path):
     return re.sub(r"<!-- (\S+) -->.*?<!-- end -->", replace, path.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
-def launches_of_sort(method, exponent):
-    """(most kernels of a sort, pattern of all its kernels but the last one or None where the number is known)"""
-    if method == "sortie bitonic":
-        n = 2 ** exponent
-        return round(bsn_transactions(n, 32, 2 ** 14) / (2 * n / 32)), None
-    if method == "tiled radix":
-        return 8 * 5, None  # 8 passes: sort tiles, three steps of the prefix sum, move runs
-    # quicksort: two kernels for each round that halves the sequences down to 2^14 keys, more or less, then one for all of them
-    return 7 * (exponent - 14) + 7, "split_kernel|fill_kernel"
-
-
-def count_sort(bench, method, exponent, names, seconds):
-    """{counter: sum over the kernels of one sort} by Nsight Compute; {} where that fails or takes longer than `seconds`."""
-    launches, but_the_last = launches_of_sort(method, exponent)
-    # The first sort of the row.
-    arguments = ["bench", "sort", "--classics", "--from", str(2 ** exponent), "--items", str(2 ** exponent), "--repeat", "1", "--algorithm", method]
-    command = ["ncu", "--csv", "--kernel-name-base", "demangled", "--kernel-name", "regex:" + COUNTED_KERNELS[method], "--launch-count", str(launches),
-               "--cache-control", "none", "--clock-control", "none", "--metrics", ",".join(COUNTERS[n] + ".sum" for n in names), bench, *arguments]
-    begin = time.monotonic()
+def kernels_by_ncu(bench, exponents, names, seconds):
+    """[(kernel, {counter: value})] of the first sort of each row, in the order of launches; None where that fails or takes longer."""
+    # Keys of 32 random bits are uniform; of those of the case uniform, transactions would be counted, which takes long.
+    arguments = ["bench", "sort", "--classics", "--from", str(2 ** exponents[0]), "--items", str(2 ** exponents[1]), "--case", "entropy:32", "--repeat", "1",
+                 "--algorithm", *COUNTED_KERNELS]
+    command = ["ncu", "--csv", "--profile-from-start", "off", "--kernel-name-base", "demangled", "--cache-control", "none", "--clock-control", "none",
+               "--metrics", ",".join(COUNTERS[n] + ".sum" for n in names), bench, *arguments]
     # A file, as a pipe would stay open for as long as a program that ncu leaves behind.
     with tempfile.TemporaryFile("w+") as output:
         process = subprocess.Popen(command, stdout=output, start_new_session=True)
@@ -1138,43 +1523,48 @@ def count_sort(bench, method, exponent, names, seconds):
     by_metric = {metric + ".sum": name for name, metric in COUNTERS.items()}
     for row in csv.DictReader(line for line in printed if line.startswith('"')):
         if name := by_metric.get(row["Metric Name"]):
-            kernel = kernels.setdefault(int(row["ID"]), {"kernel": row["Kernel Name"]})
+            kernel = kernels.setdefault(int(row["ID"]), (row["Kernel Name"], {}))
             if re.fullmatch(r"[\d.,]+", row["Metric Value"]):
-                kernel[name] = float(row["Metric Value"].replace(",", ""))
-    counted = [kernels[number] for number in sorted(kernels)]
-    if but_the_last:
-        end = next((i + 1 for i, kernel in enumerate(counted) if not re.search(but_the_last, kernel["kernel"])), None)
-        complete = end is not None and end > 1
-        counted = counted[:end]
-    else:
-        complete = len(counted) == launches
-    print(f"pages.py: {method}, 2^{exponent}, {len(names)} counters: {len(kernels)} kernels in {time.monotonic() - begin:.1f} s, {len(counted)} of the sort, "
-          f"exit code {code}", file=sys.stderr, flush=True)
-    known = [name for name in names if all(name in kernel for kernel in counted)]
-    if code != 0 or not complete or known != list(names):
-        print("\n".join(line for line in printed if line.startswith("==")), *(kernel["kernel"] for kernel in counted), sep="\n", file=sys.stderr, flush=True)
-    return {name: sum(kernel[name] for kernel in counted) for name in known} if complete else {}
+                kernel[1][name] = float(row["Metric Value"].replace(",", ""))
+    if code != 0:
+        print(f"pages.py: ncu, {', '.join(names)}: exit code {code} after {len(kernels)} kernels", *(line for line in printed if line.startswith("==")), sep="\n",
+              file=sys.stderr, flush=True)
+        return None
+    return [kernels[number] for number in sorted(kernels)]
 
 
-def count_by_ncu(bench, seconds, found=None, patched=True):
-    """Counters of Table 1, each of one array. Rows that the seconds do not suffice for are left out.
+def sums_of_sorts(kernels, exponents):
+    """{(exponent, row): {counter: sum}} of kernels in the order of launches."""
+    sums, e, last = {}, exponents[0], None
+    for kernel, values in kernels:
+        row = next((r for r, pattern in COUNTED_KERNELS.items() if re.search(pattern, kernel)), None)
+        if row is None:
+            print(f"pages.py: not counted: {kernel}, which is of none of the three sorts", file=sys.stderr)
+            continue
+        if last and list(COUNTED_KERNELS).index(row) < list(COUNTED_KERNELS).index(last):
+            e += 2
+        last = row
+        sum_of = sums.setdefault((e, row), {"kernels": 0})
+        sum_of["kernels"] += 1
+        for name, value in values.items():
+            sum_of[name] = sum_of.get(name, 0) + value
+    return sums
 
-    Adds to `found` the counters that it does not have yet. Those that need patched kernels have runs of their own: they slow
-    kernels down.
-    """
+
+def count_by_ncu(bench, seconds):
+    """Counters of Table 1, each of one array. A run of ncu that takes too long is left out."""
     end = time.monotonic() + seconds
-    found = found or {"gpu": next(iter(gpu_names()), ""), "commit": "", "counts": {}}
-    known = subprocess.run(["ncu", "--query-metrics"], stdout=subprocess.PIPE, text=True, check=False).stdout.split()
-    first, *smaller = COUNTED_EXPONENTS
-    groups = [(first, [n for n in COUNTERS if n not in PATCHED and (COUNTERS[n] in known or not known)])]
-    groups += [(first, list(PATCHED))] if patched else []
-    groups += [(e, list(WORK)) for e in smaller]
-    for exponent, names in groups:
-        for method in COUNTED_KERNELS:
-            counts = found["counts"].setdefault(f"2^{exponent}", {}).setdefault(method, {})
-            left = end - time.monotonic()
-            if left >= 1 and not all(n in counts for n in names):
-                counts.update(count_sort(bench, method, exponent, names, min(left, seconds / 2)))
+    found = {"gpu": next(iter(gpu_names()), ""), "commit": "", "counts": {}}
+    for exponents, names in COUNTED:
+        begin = time.monotonic()
+        kernels = kernels_by_ncu(bench, exponents, names, min(end - begin, seconds / 2)) if end - begin > 2 else None
+        sums = sums_of_sorts(kernels or [], exponents)
+        for (e, row), values in sums.items():
+            counts = found["counts"].setdefault(f"2^{e}", {}).setdefault(row, {})
+            counts |= values
+        print(f"pages.py: {', '.join(names)}: {time.monotonic() - begin:.1f} s, kernels of sorts: "
+              f"{', '.join(f'2^{e} {row} ' + str(values['kernels']) for (e, row), values in sums.items())}",
+              file=sys.stderr, flush=True)
     return found
 
 
@@ -1185,28 +1575,70 @@ def gpu_names():
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout.splitlines()
 
 
+def run_bench(bench, lines):
+    """The report of one run; or of several, with the rows of all, whose cases tell the number of items. None without any."""
+    whole = None
+    for line in [lines] if isinstance(lines, str) else lines:
+        done = subprocess.run([bench, *shlex.split(line), "--json", "-"], stdout=subprocess.PIPE, cwd=ROOT, check=False)
+        if done.returncode not in (0, 1) or not done.stdout:
+            print(f"pages.py: no report, exit code {done.returncode}: {line}", file=sys.stderr)
+            continue
+        one = json.loads(done.stdout)
+        if not isinstance(lines, str):
+            for row in one["rows"]:
+                row["case"] = f"2^{int(math.log2(row['items']))} {row['case']}"
+                row["method"] += f", {one['threads']} threads" if one["backend"] == "host" else ""
+        if whole is None:
+            whole = one
+        else:
+            whole["rows"] += one["rows"]
+            whole["command"] += ["and", *one["command"]]
+    return whole
+
+
+def require_gpu(bench):
+    """Ends the program where BENCH cannot measure, so that no report of a GPU is replaced by one of the host."""
+    try:
+        done = subprocess.run([bench, "bench", "links", "--gpus", "1", "--bytes", "1M", "--repeat", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+        found = done.stderr.strip().splitlines()[-1] if done.returncode else ""
+    except OSError as error:
+        found = str(error)
+    if found:
+        sys.exit(f"pages.py: --measure: found \"{found}\", expected sortie-bench of a build with CUDA, and a GPU. Nothing was measured. "
+                 "Without --measure, the pages are written from the reports in docs/results/papers.")
+    gpus = len(gpu_names())
+    for number in ON_GPUS:
+        if gpus < number:
+            print(f"pages.py: {max(gpus, 1)} GPU{'s' if gpus > 1 else ''}: reports of {number} GPUs (-x{number}) stay as they are", file=sys.stderr)
+    if not shutil.which("ncu"):
+        print("pages.py: no ncu (Nsight Compute): the counters of Capannini's Table 1 stay as they are", file=sys.stderr)
+
+
 def measure(bench, pages):
+    bench = os.path.abspath(bench)
+    require_gpu(bench)
     RESULTS.mkdir(parents=True, exist_ok=True)
     for page in pages or RUNS:
         if page == "capannini-2011" and shutil.which("ncu"):
             with lzma.open(RESULTS / "capannini-counters.json.xz", "wt", encoding="utf-8") as file:
                 json.dump(count_by_ncu(bench, 3600), file)
-        runs = RUNS[page] | (ON_TWO_GPUS.get(page, {}) if len(gpu_names()) > 1 else {})
-        for name, arguments in runs.items():
-            done = subprocess.run([bench, *shlex.split(arguments), "--json", "-"], stdout=subprocess.PIPE, check=False)
-            if done.returncode not in (0, 1) or not done.stdout:
-                print(f"pages.py: {name}: no report, exit code {done.returncode}", file=sys.stderr)
-                continue
-            with lzma.open(RESULTS / f"{name}.json.xz", "wb", preset=9 | lzma.PRESET_EXTREME) as file:
-                file.write(done.stdout)
+        runs = dict(RUNS[page])
+        for number, pages_on in ON_GPUS.items():
+            if len(gpu_names()) >= number:
+                runs |= pages_on.get(page, {})
+        for name, lines in runs.items():
+            if found := run_bench(bench, lines):
+                with lzma.open(RESULTS / f"{name}.json.xz", "wb", preset=9 | lzma.PRESET_EXTREME) as file:
+                    file.write(json.dumps(found, indent=2).encode())
 
 
 def main():
     arguments = sys.argv[1:]
     if arguments[:1] == ["--commands"] and len(arguments) == 2:
-        for runs in RUNS.values():
-            for name, line in runs.items():
-                print(f"{arguments[1]} {line} --json {name}.json")
+        for runs in [*RUNS.values(), *(of for pages_on in ON_GPUS.values() for of in pages_on.values())]:
+            for name, lines in runs.items():
+                for i, line in enumerate([lines] if isinstance(lines, str) else lines):
+                    print(f"{arguments[1]} {line} --json {name}{'' if isinstance(lines, str) else f'-{i}'}.json")
         return 0
     if arguments[:1] == ["--measure"] and len(arguments) > 1 and all(page in RUNS for page in arguments[2:]):
         measure(arguments[1], arguments[2:])

@@ -46,8 +46,14 @@ class LocalSort {
   /// \param most_cached  items that are sorted within the cache: more where two passes in it take
   ///                     less time than one beyond it; tests make it small
   /// \param vectors  whether to use the vector sort of words, which the processor must have
-  explicit LocalSort(std::uint64_t most_cached = cached_items, bool vectors = has_vector_sort())
+  explicit LocalSort(std::uint64_t most_cached = cached_items, bool vectors = has_vectors())
       : most_cached_(most_cached), vectors_(vectors && is_wide) {}
+
+  /// Whether the processor has the vector sort that these items take: pairs are sorted as words of 64
+  /// bits.
+  [[nodiscard]] static bool has_vectors() {
+    return has_values<Value> ? is_wide && has_vector_sort<std::uint64_t>() : has_vector_sort<Key>();
+  }
 
   /// Most items that sort() sorts in place with a scratch of short_part items.
   [[nodiscard]] std::uint64_t items_without_scratch() const {

@@ -24,7 +24,7 @@ namespace sortie::multisort {
 /// and took longer: on a Xeon with 2 MiB of second-level cache, 2^17 random words, 9.8 ns a word
 /// instead of 8.4, and skewed ones 10.9 instead of 7.5.
 /// \param scratch  n words
-/// \pre has_vector_sort()
+/// \pre has_vector_sort<std::uint64_t>()
 template <class Key, class Value>
 requires(has_values<Value>&& are_words<Key, Value>) void sort_as_words(Items<Key, Value> items,
                                                                        std::uint64_t n,
@@ -57,7 +57,7 @@ class PartSort {
   /// constructor
   void sort(Range items, std::uint64_t n, int bits) {
     if constexpr (are_pair_words) {
-      if (has_vector_sort() && n <= cached_items) {
+      if (has_vector_sort<std::uint64_t>() && n <= cached_items) {
         if (bits > 0) sort_as_words(items, n, storage_.items().keys);
         return;
       }

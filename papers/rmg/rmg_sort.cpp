@@ -18,6 +18,7 @@
 #include "papers/het/het_sort.hpp"
 #include "papers/rmg/bucket_plan.hpp"
 #include "papers/rmg/gpu_links.hpp"
+#include "papers/rmg/rmg_options.hpp"
 #include "primitives/cuda/device_radix_sort.hpp"
 #include "primitives/host/parallel.hpp"
 #include "sortie/device_buffer.hpp"
@@ -32,13 +33,6 @@ namespace {
 constexpr int digit_bits = 8;
 /// The paper's epsilon, as a part of a share: 0.5 % (section 4, table 2).
 constexpr std::uint64_t padding_parts = 200;
-/// The paper's SBT, as a part of a share: 1 %. Neighbouring buckets of fewer keys are sorted together.
-constexpr std::uint64_t small_parts = 100;
-/// The paper's MAX_BRS: a device with more buckets sorts all its keys at once (section 4.4).
-constexpr std::size_t most_tasks = 128;
-/// The paper's MIN_SCO: up to so many buckets of a device are all sorted before they are copied to the
-/// host (section 4.4).
-constexpr std::size_t most_tasks_without_overlap = 4;
 /// Number of parts into which rmg-repair splits a device's share of up to MIN_SCO buckets: more than
 /// MIN_SCO, so that all but the first sort are hidden behind copies.
 constexpr std::uint64_t repair_parts = 8;
@@ -67,6 +61,7 @@ class RmgSort {
         request_(request),
         host_(host),
         repair_(repair),
+        options_(rmg_options()),
         key_bits_(8 * key_bytes(request.key_type)),
         order_(KeyOrder::of(request.key_type, request.options.order)),
         kernels_(partition_kernels(key_bytes(request.key_type), request.value_bytes)),
@@ -293,7 +288,8 @@ class RmgSort {
     for (std::size_t d = 0; d < group_.size(); ++d) {
       const Part& part = parts[d];
       const auto digit_counts = counts.subspan(d * wanted.digits(), wanted.digits());
-      if (std::ranges::find(digit_counts, part.size) != digit_counts.end()) continue;
+      const bool is_one_bucket = std::ranges::find(digit_counts, part.size) != digit_counts.end();
+      if (part.size == 0 || (is_one_bucket && !options_.move_all)) continue;
       const CurrentDevice current = group_.current(d);
       Share& share = shares_[d];
       const bool first = share.in_chunk;  // then this bucket is all of the chunk
@@ -355,7 +351,7 @@ class RmgSort {
 
   void exchange_buckets(const plan::RadixPartition& partition) {
     plan::Exchange exchange = plan::exchange_of_buckets(partition);
-    if (to_host() && plan::is_mirrored(exchange)) {
+    if (to_host() && !options_.exchange_mirrored && plan::is_mirrored(exchange)) {
       // The copy to the host puts the halves in order: no item has to change its device.
       std::reverse(home_.begin(), home_.end());
       for (std::vector<plan::Transfer>& transfers : exchange.by_source)
@@ -375,11 +371,13 @@ class RmgSort {
   /// The sorts of each destination.
   [[nodiscard]] std::vector<std::vector<plan::SortTask>> tasks_of(
       const plan::RadixPartition& partition) const {
-    std::vector<std::vector<plan::SortTask>> tasks =
-        plan::sort_tasks(partition, begins_.back() / group_.size() / small_parts);
+    const std::uint64_t share = begins_.back() / group_.size();
+    const auto small =
+        static_cast<std::uint64_t>(static_cast<double>(share) * options_.fused_percent / 100);
+    std::vector<std::vector<plan::SortTask>> tasks = plan::sort_tasks(partition, small);
     const std::vector<std::uint64_t> sizes = partition.destination_sizes();
     for (std::size_t d = 0; d < group_.size(); ++d)
-      if (tasks[d].size() > most_tasks) tasks[d] = {{0, sizes[d], key_bits_}};
+      if (tasks[d].size() > options_.most_buckets) tasks[d] = {{0, sizes[d], key_bits_}};
     return tasks;
   }
 
@@ -407,7 +405,7 @@ class RmgSort {
   [[nodiscard]] std::vector<HostTask> host_tasks(const std::vector<plan::SortTask>& buckets,
                                                  std::uint64_t destination_begin,
                                                  std::vector<std::function<void()>>& merges) const {
-    const bool split = repair_ && buckets.size() <= most_tasks_without_overlap;
+    const bool split = repair_ && buckets.size() <= options_.most_without_overlap;
     std::uint64_t size = 0;
     for (const plan::SortTask& bucket : buckets) size += bucket.size;
     const std::uint64_t most = split ? size / repair_parts + 1 : size;
@@ -432,7 +430,7 @@ class RmgSort {
     if (tasks.empty()) return;
     const CurrentDevice current = group_.current(d);
     const Lanes lanes = begin_lanes(d);
-    const bool overlap = tasks.size() > most_tasks_without_overlap;
+    const bool overlap = options_.overlap && tasks.size() > options_.most_without_overlap;
     std::size_t lane = 0;
     for (const auto& [task, split] : tasks) {
       const RawItems to = at(chunk(d), task.begin);
@@ -524,6 +522,7 @@ class RmgSort {
   const ChunkRequest& request_;
   RawItems host_;
   bool repair_;
+  RmgOptions options_;
   std::vector<std::size_t> home_;  ///< device that each destination's items are received on
   int key_bits_;
   KeyOrder order_;

@@ -29,6 +29,8 @@ namespace sortie::papers {
 ///   thesis fuses buckets of fewer than 1 % each, of the same pass.
 /// - Values, signed and floating-point keys, and descending order; stable.
 ///
+/// rmg_options() can change parts of it, for measurements (rmg_options.hpp).
+///
 /// Extra memory on each device: two copies of its items, and CUB's twice. A ChunkSort.
 void rmg_sort_chunks(const Context& context, const multisort::DeviceGroup& group,
                      const multisort::ChunkRequest& request);

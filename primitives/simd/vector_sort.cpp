@@ -14,239 +14,58 @@ namespace sortie {
 
 SORTIE_BEGIN_INTRINSICS
 
+namespace avx512 {
 namespace {
-
-/// Partitions words by a pivot, in place.
-/// Reads eight registers at a time, from that end of the unread range next to which less free space
-/// remains. Of each register, the lesser words are written to the front, the others to the back.
-/// (Bramas, A novel hybrid quicksort algorithm vectorized using AVX-512 on Intel Skylake, 2017;
-/// Blacher et al., see RegisterSort.)
-template <std::unsigned_integral Word>
-class Partition {
-  using Vector = WideVector<Word>;
-  using Mask = typename Vector::Mask;
-  static constexpr std::size_t lanes = Vector::lanes;
-  /// Registers read at a time. The choice of the end is unpredictable, so fewer registers would
-  /// cause more mispredicted branches; a branch-free choice is slower still.
-  static constexpr std::size_t registers = 8;
-  static constexpr std::size_t step = registers * lanes;
-  using Registers = std::array<Vector, registers>;
-
- public:
-  /// Least number of words that can be partitioned.
-  static constexpr std::size_t fewest = 2 * step;
-
-  struct Result {
-    std::size_t lesser;  ///< number of words not above `last`, which are now first
-    Word least;          ///< of all words; only set if requested
-  };
-
-  /// Moves the words that are not above `last` to the front.
-  /// \tparam Least  whether to determine the least word
-  /// \pre n >= fewest
-  template <bool Least>
-  [[nodiscard]] SORTIE_TARGET_AVX512 static Result divide(Word* words, std::size_t n, Word last) {
-    Partition ends(words, n, last);
-    constexpr auto all = static_cast<Mask>(~0U);
-    // Words read into these registers first are written last, which frees space at both ends.
-    Registers front;
-    Registers back;
-    for (std::size_t i = 0; i < registers; ++i) front[i] = Vector::load(words + i * lanes);
-    for (std::size_t i = 0; i < registers; ++i)
-      back[i] = Vector::load(words + n - step + i * lanes);
-    std::size_t unread = step;
-    std::size_t unread_end = n - step;
-    while (unread_end - unread >= step) {
-      // The free space at both ends adds up to 2 * step. Reading from the side with less leaves at
-      // least `step` on both sides, of which each register but the last leaves the space of one
-      // register.
-      const bool from_right = ends.right_ - unread_end < unread - ends.left_;
-      unread_end -= from_right ? step : 0;
-      const std::size_t place = from_right ? unread_end : unread;
-      unread += from_right ? 0 : step;
-      Registers next;
-      for (std::size_t i = 0; i < registers; ++i) next[i] = Vector::load(words + place + i * lanes);
-      for (std::size_t i = 0; i < registers; ++i) ends.template write<Least, true>(next[i], all);
-    }
-    const std::size_t rest = unread_end - unread;
-    Registers middle;
-    std::array<Mask, registers> there;
-    for (std::size_t i = 0; i < registers; ++i) {
-      there[i] = low_lanes<Word>(rest > i * lanes ? rest - i * lanes : 0);
-      middle[i] = Vector::load(words + unread + i * lanes, there[i], ends.last_);
-    }
-    for (std::size_t i = 0; i < registers; ++i)
-      ends.template write<Least, false>(middle[i], there[i]);
-    for (const Vector& from : front) ends.template write<Least, false>(from, all);
-    for (const Vector& from : back) ends.template write<Least, false>(from, all);
-    if constexpr (Least) {
-      std::array<Word, lanes> least;
-      ends.least_.store(least.data());
-      return {ends.left_, *std::min_element(least.begin(), least.end())};
-    }
-    return {ends.left_, 0};
-  }
-
- private:
-  SORTIE_TARGET_AVX512 Partition(Word* words, std::size_t n, Word last)
-      : words_(words), left_(0), right_(n), last_(Vector::all(last)), least_(last_) {}
-
-  /// Writes the words not above `last` from `left_` on, and the others so that they end at
-  /// `right_`.
-  /// \tparam WholeRegister  a whole register may be written from `left_` on
-  template <bool Least, bool WholeRegister>
-  SORTIE_INLINE_AVX512 void write(Vector from, Mask there) {
-    if constexpr (Least) least_ = least_.least(from);
-    const auto lesser = static_cast<Mask>(from.not_above(last_) & there);
-    const auto others = static_cast<Mask>(~lesser & there);
-    const auto num_lesser = static_cast<std::size_t>(std::popcount(lesser));
-    const auto num_others = static_cast<std::size_t>(std::popcount(others));
-    if constexpr (WholeRegister) {
-      from.compressed(lesser).store(words_ + left_);
-    } else {
-      from.compressed(lesser).store(words_ + left_, low_lanes<Word>(num_lesser));
-    }
-    left_ += num_lesser;
-    right_ -= num_others;
-    from.compressed(others).store(words_ + right_, low_lanes<Word>(num_others));
-  }
-
-  Word* words_;
-  std::size_t left_;   ///< end of the words not above `last`
-  std::size_t right_;  ///< begin of the others
-  Vector last_;
-  Vector least_;
-};
-
-template <std::unsigned_integral Word>
-class VectorSort {
-  using Vector = WideVector<Word>;
-  static constexpr std::size_t lanes = Vector::lanes;
-
- public:
-  SORTIE_TARGET_AVX512 static void sort(Word* words, std::size_t n, Word below_key, int depth) {
-    static_assert(RegisterSort<Word>::most_words >= Partition<Word>::fewest);
-    while (n > RegisterSort<Word>::most_words) {
-      if (depth-- == 0) return std::sort(words, words + n);
-      const Sample sample = sample_of(words, n);
-      const auto key = static_cast<Word>(sample.median & static_cast<Word>(~below_key));
-      std::size_t lesser = 0;
-      if (sample.least < key) {
-        lesser = Partition<Word>::template divide<false>(words, n, key - 1).lesser;
-        sort(words, lesser, below_key, depth);
-      } else {
-        // The pivot may be the least key: then the words with this key come first and need no
-        // further sorting.
-        const auto found = Partition<Word>::template divide<true>(words, n, key | below_key);
-        lesser = found.lesser;
-        if (found.least < key) {
-          if (lesser == n) {
-            // The pivot is the greatest key, and so frequent that the sample has no other.
-            n = Partition<Word>::template divide<false>(words, n, key - 1).lesser;
-            continue;
-          }
-          sort(words, lesser, below_key, depth);
-        }
-      }
-      words += lesser;
-      n -= lesser;
-    }
-    // Sorting two registers is as fast as the test.
-    const bool may_have_one_key = below_key != 0 && n > 2 * lanes;
-    if (!may_have_one_key || !have_one_key(words, n, below_key)) RegisterSort<Word>::sort(words, n);
-  }
-
-  [[nodiscard]] SORTIE_TARGET_AVX512 static std::size_t divide(Word* words, std::size_t n) {
-    std::array<Word, 255> sample;
-    const std::size_t stride = n / sample.size();
-    for (std::size_t i = 0; i < sample.size(); ++i) sample[i] = words[i * stride];
-    sort(sample.data(), sample.size(), 0, 2 * static_cast<int>(std::bit_width(n)));
-    const Word pivot = sample[sample.size() / 2];
-    std::size_t lesser = 0;
-    if (pivot > 0) lesser = Partition<Word>::template divide<false>(words, n, pivot - 1).lesser;
-    if (lesser > 0) return lesser;
-    const std::size_t equal = Partition<Word>::template divide<false>(words, n, pivot).lesser;
-    return equal < n ? equal : 0;
-  }
-
- private:
-  /// Least word and median of a sample spread over all words: one register, or four where a better
-  /// median saves more time than it costs.
-  struct Sample {
-    Word least;
-    Word median;
-  };
-
-  /// Whether all words agree in all bits but those of `below_key`. True of parts with one frequent
-  /// key; otherwise the first register mostly disproves it.
-  /// \pre n > 0
-  [[nodiscard]] SORTIE_TARGET_AVX512 static bool have_one_key(const Word* words, std::size_t n,
-                                                              Word below_key) {
-    const auto last_word = static_cast<Word>(words[0] | below_key);
-    const Vector first = Vector::all(last_word - below_key);
-    const Vector last = Vector::all(last_word);
-    constexpr auto all = static_cast<typename Vector::Mask>(~0U);
-    for (std::size_t i = 0; i < n; i += lanes) {
-      const Vector from = Vector::load(words + i, low_lanes<Word>(n - i), last);
-      if ((first.not_above(from) & from.not_above(last)) != all) return false;
-    }
-    return true;
-  }
-
-  /// Least number of words for which the sample has four registers.
-  static constexpr std::size_t fewest_well_divided = 2048;
-
-  [[nodiscard]] SORTIE_TARGET_AVX512 static Sample sample_of(const Word* words, std::size_t n) {
-    return n < fewest_well_divided ? sample_rows<1>(words, n) : sample_rows<4>(words, n);
-  }
-  template <std::size_t Rows>
-  [[nodiscard]] SORTIE_TARGET_AVX512 static Sample sample_rows(const Word* words, std::size_t n) {
-    // Gather offsets of 32-bit words have 31 bits: beyond 2^31 words, only the first ones are
-    // sampled.
-    constexpr std::size_t farthest = std::size_t{1} << 27;
-    const std::size_t stride = std::min((n - Rows) / (lanes - 1), farthest);
-    std::array<Vector, Rows> rows;
-    for (std::size_t row = 0; row < Rows; ++row)
-      rows[row] = Vector::load_strided(words + row, stride);
-    RegisterSort<Word>::template sort_rows<Rows>(rows.data());
-    std::array<Word, Rows * lanes> sample;
-    for (std::size_t row = 0; row < Rows; ++row) rows[row].store(sample.data() + row * lanes);
-    return {sample[0], sample[Rows * lanes / 2]};
-  }
-};
-
+#define SORTIE_TARGET_UNIT SORTIE_TARGET_AVX512
+#define SORTIE_INLINE_UNIT SORTIE_INLINE_AVX512
+#include "primitives/simd/vector_sort_definition.hpp"
+#undef SORTIE_TARGET_UNIT
+#undef SORTIE_INLINE_UNIT
 }  // namespace
+}  // namespace avx512
+
+namespace avx2 {
+namespace {
+#define SORTIE_TARGET_UNIT SORTIE_TARGET_AVX2
+#define SORTIE_INLINE_UNIT SORTIE_INLINE_AVX2
+#include "primitives/simd/vector_sort_definition.hpp"
+#undef SORTIE_TARGET_UNIT
+#undef SORTIE_INLINE_UNIT
+}  // namespace
+}  // namespace avx2
 
 SORTIE_END_INTRINSICS
 
 template <std::unsigned_integral Word>
-void sort_words_to_depth(Word* words, std::size_t n, int low_bits, int depth) {
+void sort_words_to_depth(Word* words, std::size_t n, int low_bits, int depth, VectorUnit unit) {
   const auto below_key = static_cast<Word>((Word{1} << low_bits) - 1);
-  VectorSort<Word>::sort(words, n, below_key, depth);
+  if (unit == VectorUnit::avx512) return avx512::VectorSort<Word>::sort(words, n, below_key, depth);
+  avx2::VectorSort<Word>::sort(words, n, below_key, depth);
 }
 
 template <std::unsigned_integral Word>
-std::size_t divide_words(Word* words, std::size_t n) {
-  return VectorSort<Word>::divide(words, n);
+std::size_t divide_words(Word* words, std::size_t n, VectorUnit unit) {
+  if (unit == VectorUnit::avx512) return avx512::VectorSort<Word>::divide(words, n);
+  return avx2::VectorSort<Word>::divide(words, n);
 }
 
 #else
 
 template <std::unsigned_integral Word>
-void sort_words_to_depth(Word*, std::size_t, int, int) {
-  throw Error(ErrorKind::unavailable, "vector sort: found a processor without AVX-512");
+void sort_words_to_depth(Word*, std::size_t, int, int, VectorUnit) {
+  throw Error(ErrorKind::unavailable, "vector sort: found a processor without AVX2");
 }
 
 template <std::unsigned_integral Word>
-std::size_t divide_words(Word*, std::size_t) {
-  throw Error(ErrorKind::unavailable, "vector sort: found a processor without AVX-512");
+std::size_t divide_words(Word*, std::size_t, VectorUnit) {
+  throw Error(ErrorKind::unavailable, "vector sort: found a processor without AVX2");
 }
 
 #endif
 
-template std::size_t divide_words(std::uint32_t*, std::size_t);
-template std::size_t divide_words(std::uint64_t*, std::size_t);
-template void sort_words_to_depth(std::uint32_t*, std::size_t, int, int);
-template void sort_words_to_depth(std::uint64_t*, std::size_t, int, int);
+template std::size_t divide_words(std::uint32_t*, std::size_t, VectorUnit);
+template std::size_t divide_words(std::uint64_t*, std::size_t, VectorUnit);
+template void sort_words_to_depth(std::uint32_t*, std::size_t, int, int, VectorUnit);
+template void sort_words_to_depth(std::uint64_t*, std::size_t, int, int, VectorUnit);
 
 }  // namespace sortie

@@ -7,19 +7,24 @@
 
 #include "primitives/simd/vector_unit.hpp"
 
-/// Quicksort of words with AVX-512 instructions, in place, on the calling thread.
+/// Quicksort of words with AVX-512 or AVX2 instructions, in place, on the calling thread.
 
 namespace sortie {
 
-/// Whether sort_words() is available, and faster than a radix sort: on processors with AVX-512.
-[[nodiscard]] inline bool has_vector_sort() {
-  return vector_unit() == VectorUnit::avx512;
+/// Whether sort_words() is available for such words, and faster than a radix sort: on processors with
+/// AVX-512, and with AVX2 for words of 32 bits.
+template <std::unsigned_integral Word>
+[[nodiscard]] bool has_vector_sort() {
+  if (sizeof(Word) < 4) return false;
+  return vector_unit() >= (sizeof(Word) == 4 ? VectorUnit::avx2 : VectorUnit::avx512);
 }
 
-/// sort_words() with an explicit depth limit. \param depth  nested divisions before std::sort takes
-/// over
+/// sort_words() with an explicit depth limit.
+/// \param depth  nested divisions before std::sort takes over
+/// \param unit   not VectorUnit::baseline; the processor must have it
 template <std::unsigned_integral Word>
-void sort_words_to_depth(Word* words, std::size_t n, int low_bits, int depth);
+void sort_words_to_depth(Word* words, std::size_t n, int low_bits, int depth,
+                         VectorUnit unit = vector_unit());
 
 /// Sorts words of 32 or 64 bits. Not stable, does not allocate and does not throw.
 ///
@@ -29,7 +34,7 @@ void sort_words_to_depth(Word* words, std::size_t n, int low_bits, int depth);
 ///
 /// \param low_bits  words that agree in all bits above the lowest `low_bits` may be left in any
 ///                  order: parts of such words are not sorted further
-/// \pre has_vector_sort(), low_bits less than the bits of a word
+/// \pre has_vector_sort<Word>(), low_bits less than the bits of a word
 ///
 /// One core of an Intel Xeon (Sapphire Rapids, virtual), random words, nanoseconds per word with 32
 /// and 64 bits: 1.3 and 3.5 at 2^8, 4.1 and 8.0 at 2^12, 4.7 and 9.7 at 2^16, 5.8 and 13 at 2^20;
@@ -44,8 +49,8 @@ void sort_words(Word* words, std::size_t n, int low_bits = 0) {
 /// Partitions words in two parts of about equal size, the lesser words first, and returns the size
 /// of the first part: 0 if all words are equal. If most words equal the least, these form the first
 /// part.
-/// \pre has_vector_sort(), n > 2^10
+/// \pre has_vector_sort<Word>(), n > 2^10
 template <std::unsigned_integral Word>
-[[nodiscard]] std::size_t divide_words(Word* words, std::size_t n);
+[[nodiscard]] std::size_t divide_words(Word* words, std::size_t n, VectorUnit unit = vector_unit());
 
 }  // namespace sortie

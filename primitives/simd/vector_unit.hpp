@@ -29,7 +29,8 @@
 #define SORTIE_TARGET_AVX512
 #endif
 
-/// A function that is inlined into others with SORTIE_TARGET_AVX512.
+/// Functions that are inlined into others with SORTIE_TARGET_AVX2 and SORTIE_TARGET_AVX512.
+#define SORTIE_INLINE_AVX2 [[gnu::always_inline]] SORTIE_TARGET_AVX2 inline
 #define SORTIE_INLINE_AVX512 [[gnu::always_inline]] SORTIE_TARGET_AVX512 inline
 
 /// Precedes a loop whose iterations are independent, which the compiler cannot prove. Clang checks
@@ -111,6 +112,8 @@ requires(sizeof(Word) == 4 || sizeof(Word) == 8) struct WideVector {
   static constexpr std::size_t lanes = 64 / sizeof(Word);
   static constexpr bool is_wide = sizeof(Word) == 8;
   using Mask = std::conditional_t<is_wide, __mmask8, __mmask16>;
+  using Bits = Mask;
+  static constexpr Bits all_bits = static_cast<Bits>(~0U);
 
   SORTIE_TARGET_AVX512 static WideVector load(const Word* from) {
     return {_mm512_loadu_si512(from)};
@@ -148,6 +151,29 @@ requires(sizeof(Word) == 4 || sizeof(Word) == 8) struct WideVector {
     return {is_wide ? _mm512_maskz_compress_epi64(mask, words)
                     : _mm512_maskz_compress_epi32(mask, words)};
   }
+  /// Writes those of the lowest `count` words whose bit is set from `left` on, and the others so
+  /// that they end at `right`.
+  /// \param num_lesser  number of bits that are set
+  /// \tparam WholeRegister  count is `lanes`, and a whole register may be written from `left` on
+  ///                        and before `right`
+  template <bool WholeRegister>
+  SORTIE_TARGET_AVX512 void write_parts(Bits lesser, std::size_t num_lesser, std::size_t count,
+                                        Word* left, Word* right) const {
+    const std::size_t num_others = count - num_lesser;
+    const Mask there = WholeRegister ? all_bits : low_lanes(count);
+    if constexpr (WholeRegister) {
+      compressed(lesser).store(left);
+    } else {
+      compressed(lesser).store(left, low_lanes(num_lesser));
+    }
+    compressed(static_cast<Mask>(~lesser & there)).store(right - num_others, low_lanes(num_others));
+  }
+  /// Mask of the `count` lowest lanes; of all lanes if `count` exceeds their number.
+  [[nodiscard]] SORTIE_TARGET_AVX512 static Mask low_lanes(std::size_t count) {
+    // bzhi uses only the lowest eight bits of the count.
+    const auto bits = static_cast<unsigned>(count < 32 ? count : 32);
+    return static_cast<Mask>(_bzhi_u32(~0U, bits));
+  }
   [[nodiscard]] SORTIE_TARGET_AVX512 WideVector least(WideVector other) const {
     return {is_wide ? _mm512_min_epu64(words, other.words) : _mm512_min_epu32(words, other.words)};
   }
@@ -166,8 +192,15 @@ requires(sizeof(Word) == 4 || sizeof(Word) == 8) struct WideVector {
       first = least;
     }
   }
-  /// Per lane, the greater word where the mask bit is set, elsewhere the lesser.
-  [[nodiscard]] SORTIE_TARGET_AVX512 WideVector ordered(WideVector other, Mask mask) const {
+  /// Per lane, the greater word where the bit Distance of the lane's index is set, elsewhere the
+  /// lesser.
+  template <int Distance>
+  [[nodiscard]] SORTIE_TARGET_AVX512 WideVector ordered(WideVector other) const {
+    constexpr unsigned upper = Distance == 1   ? 0xaaaa
+                               : Distance == 2 ? 0xcccc
+                               : Distance == 4 ? 0xf0f0
+                                               : 0xff00;
+    constexpr auto mask = static_cast<Mask>(upper);
     const __m512i lesser = least(other).words;
     return {is_wide ? _mm512_mask_max_epu64(lesser, mask, words, other.words)
                     : _mm512_mask_max_epu32(lesser, mask, words, other.words)};
@@ -195,15 +228,6 @@ requires(sizeof(Word) == 4 || sizeof(Word) == 8) struct WideVector {
 
   __m512i words;
 };
-
-/// Mask of the `count` lowest lanes; of all lanes if `count` exceeds their number.
-template <std::unsigned_integral Word>
-[[nodiscard]] SORTIE_TARGET_AVX512 inline typename WideVector<Word>::Mask low_lanes(
-    std::size_t count) {
-  // bzhi uses only the lowest eight bits of the count.
-  const auto bits = static_cast<unsigned>(count < 32 ? count : 32);
-  return static_cast<typename WideVector<Word>::Mask>(_bzhi_u32(~0U, bits));
-}
 
 SORTIE_END_INTRINSICS
 #endif

@@ -19,20 +19,10 @@
 namespace sortie::segsort {
 
 // Each is instantiated in a source file that CMake generates.
-#define SORTIE_EXTERN_RADIX(Word, value_bytes)                                              \
-  extern template cudaError_t launch_radix<Word, value_bytes>(                              \
-      const LaunchPlan&, const Arguments<Word>&, const RadixStorage&, const ArrayDecision*, \
-      ArrayMethod)
-SORTIE_EXTERN_RADIX(std::uint8_t, 0);
-SORTIE_EXTERN_RADIX(std::uint8_t, 4);
-SORTIE_EXTERN_RADIX(std::uint8_t, 8);
-SORTIE_EXTERN_RADIX(std::uint16_t, 0);
-SORTIE_EXTERN_RADIX(std::uint16_t, 4);
-SORTIE_EXTERN_RADIX(std::uint16_t, 8);
-#undef SORTIE_EXTERN_RADIX
-#define SORTIE_EXTERN_SHORT_DIGITS(Word, value_bytes)                 \
-  extern template cudaError_t launch_short_digits<Word, value_bytes>( \
-      const LaunchPlan&, const Arguments<Word>&, radix::ShortPasses<Word>*, radix::Status*)
+#define SORTIE_EXTERN_SHORT_DIGITS(Word, value_bytes)                                             \
+  extern template cudaError_t launch_short_digits<Word, value_bytes>(                             \
+      const LaunchPlan&, const Arguments<Word>&, const ArrayDecision*, radix::ShortPasses<Word>*, \
+      radix::Status*)
 #define SORTIE_EXTERN_SHORT_DIGITS_OF(Word) \
   SORTIE_EXTERN_SHORT_DIGITS(Word, 0);      \
   SORTIE_EXTERN_SHORT_DIGITS(Word, 4);      \
@@ -46,8 +36,6 @@ SORTIE_EXTERN_SHORT_DIGITS_OF(std::uint64_t);
 
 namespace {
 
-/// Fewer keys of 2 bytes are sorted by their digits, with less storage than counters take.
-constexpr std::uint64_t least_counted = 1 << 19;
 /// Least number of items, and largest number of groups, at which several arrays of values are sorted in
 /// groups of up to 8 bytes: gathers of long arrays miss the cache.
 constexpr std::uint64_t least_grouped = 1 << 25;
@@ -237,13 +225,16 @@ class ArraySort {
     return unpack(fields, sorted, n(), stream_);
   }
 
-  /// Whether a short array is sorted by its digits in one kernel. The input must stay as it is, since
-  /// passes alternate between the output and the scratch.
+  /// Whether a short array is sorted by its digits in one kernel without being examined. The input
+  /// must stay as it is, since passes alternate between the output and the scratch.
   [[nodiscard]] bool takes_short_digits(const ArrayRequest& items) {
     const auto n = static_cast<std::uint64_t>(items.num_items);
     const bool is_in_place = items.keys_in != nullptr && items.keys_in == items.keys_out;
-    return n > most_items_of_block && n < least_examined && !items.input_is_scratch &&
-           !is_in_place && items.begin_bit != items.end_bit && has_room_for_short_digits_;
+    const bool is_examined = n >= least_long_keys_examined && items.key_bytes == 8 &&
+                             items.end_bit - items.begin_bit == 64;
+    return !is_examined && n > most_items_of_block && n < least_examined &&
+           !items.input_is_scratch && !is_in_place && items.begin_bit != items.end_bit &&
+           has_room_for_short_digits_;
   }
   template <class Word>
   cudaError_t sort_by_short_digits(const ArrayRequest& items) {
@@ -259,7 +250,7 @@ class ArraySort {
         carver_.take<radix::Status>(radix::short_status_words<Word, ValueBytes>(n()));
     return launch_if_it_fits([&] {
       return launch_short_digits<Word, ValueBytes>(LaunchPlan{n(), 1, limits_, stream_}, arguments,
-                                                   passes, statuses);
+                                                   nullptr, passes, statuses);
     });
   }
 
@@ -300,11 +291,12 @@ class ArraySort {
   cudaError_t sort_narrow(const ArrayRequest& items) {
     const KeyCodec<Word> codec(items.kind, items.order);
     if (items.value_bytes == 0 && items.end_bit - items.begin_bit == codec.bits &&
-        (sizeof(Word) == 1 || n() >= least_counted)) {
+        n() >= counting::least_counted<Word>) {
       void* const storage = carver_.take<char>(counting::storage_bytes<Word>);
       return launch_if_it_fits([&] {
         return counting::sort(static_cast<const Word*>(items.keys_in),
-                              static_cast<Word*>(items.keys_out), n(), codec, storage, limits_,
+                              static_cast<Word*>(items.keys_out), counting::CountedRange{n()},
+                              codec, storage, limits_,
                               stream_);
       });
     }

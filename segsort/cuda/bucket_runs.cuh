@@ -10,7 +10,8 @@
 
 /// Sort of one array of evenly spread keys by buckets: radix passes over the two highest digits
 /// leave 2^16 buckets in order, and block_sort_kernel sorts runs of neighbouring buckets, each in a
-/// tile. An array of n items is read and written three times, instead of once for each digit.
+/// tile. An array of n items is read and written three times, instead of once for each digit. Keys of
+/// a density of 1/x have even buckets by their magnitudes (radix_passes.cuh).
 ///
 /// The array is cut every `stride` items; a run begins at the first bucket that begins at a cut or
 /// after it. If a run exceeds the tile, the array is sorted by all digits instead; the runs that
@@ -21,6 +22,10 @@ inline constexpr int run_warps = 8;
 inline constexpr std::uint64_t buckets_of_array = std::uint64_t{1}
                                                   << (radix::bucket_passes * radix::digit_bits);
 
+/// Arrays of up to so many items have runs for the smaller tiles of groups: their buckets are short, and
+/// larger tiles would be too few for all multiprocessors.
+inline constexpr std::uint64_t most_in_small_tiles = 1 << 22;
+
 /// Distance of the cuts of an array of n items: a run exceeds it by one bucket at most. Buckets may
 /// have a little more than twice the items of the average one.
 constexpr std::uint64_t stride(std::uint64_t n) {
@@ -28,9 +33,9 @@ constexpr std::uint64_t stride(std::uint64_t n) {
   std::uint64_t root = 1;
   while (root * root < average) ++root;
   const std::uint64_t spare = 9 * average / 4 + 8 * root;
-  return LargeTiles::longest_group > spare + LargeTiles::longest_group / 8
-             ? LargeTiles::longest_group - spare
-             : LargeTiles::longest_group / 8;
+  const std::uint64_t longest =
+      n <= most_in_small_tiles ? longest_of_group_class(0) : LargeTiles::longest_group;
+  return longest > spare + longest / 8 ? longest - spare : longest / 8;
 }
 constexpr std::uint64_t runs(std::uint64_t n) {
   return (n - 1) / stride(n) + 1;
@@ -74,21 +79,25 @@ __global__ void __launch_bounds__(32 * run_warps)
     list_runs_kernel(Arguments<Word> arguments, WorkLists lists, ArrayDecision* decision,
                      std::uint64_t length, std::uint64_t stride) {
   wait_for_preceding_kernels();
-  if (!decision->is_due(ArrayMethod::buckets)) return;
+  if (!decision->takes_kernels_of(ArrayMethod::buckets)) return;
+  const bool by_magnitudes = decision->is_due(ArrayMethod::magnitudes);
   const BitRangeCodec<Word> codec = arguments.codec;
   constexpr int bits = static_cast<int>(sizeof(Word)) * 8;
   const auto bucket_of = [&](Word key) -> Word {
-    return radix::word_of(codec, key) >> (bits - radix::bucket_passes * radix::digit_bits);
+    const Word word = radix::word_of(codec, key);
+    return by_magnitudes ? static_cast<Word>(radix::magnitude(word))
+                         : word >> (bits - radix::bucket_passes * radix::digit_bits);
   };
   for (std::uint64_t cut = (std::uint64_t{blockIdx.x} * run_warps + threadIdx.x / 32) * stride;
        cut < length; cut += std::uint64_t{gridDim.x} * run_warps * stride) {
     const std::uint64_t begin = begin_of_run(arguments.keys_out, cut, length, bucket_of);
     const std::uint64_t end = begin_of_run(arguments.keys_out, cut + stride, length, bucket_of);
     if (lane() != 0 || begin == end) continue;
+    // The keys of a bucket are equal, and so are all before it: the items are in order.
+    if (by_magnitudes && bucket_of(arguments.keys_out[end - 1]) < radix::exact_magnitudes<Word>)
+      continue;
     if (end - begin <= LargeTiles::longest_group) {
-      const Group run(begin, static_cast<std::uint32_t>(end - begin), Buffer::output);
-      lists.group(group_classes - 1, atomicAdd(&lists.counters->groups[group_classes - 1], 1)) =
-          run;
+      lists.add_group(Group(begin, static_cast<std::uint32_t>(end - begin), Buffer::output));
     } else {
       *const_cast<volatile ArrayMethod*>(&decision->method) = ArrayMethod::digits;
     }

@@ -6,6 +6,7 @@
 #include "primitives/cuda/hardware.cuh"
 #include "primitives/cuda/warp.cuh"
 #include "primitives/key_codec.hpp"
+#include "segsort/cuda/key_vector.cuh"
 #include "segsort/cuda/launch.cuh"
 
 /// Sort of keys of 1 or 2 bytes alone: counts how often each key occurs, and writes it as often.
@@ -13,6 +14,10 @@ namespace sortie::segsort::counting {
 
 template <class Word>
 inline constexpr unsigned int key_values = 1u << (8 * sizeof(Word));
+
+/// Fewer keys of 2 bytes are sorted by their digits, with less storage than counters take.
+template <class Word>
+inline constexpr std::uint64_t least_counted = sizeof(Word) == 1 ? 1 : 1 << 19;
 
 /// Counters per key value in the shared memory of a block, chosen by the lane, so that the lanes of
 /// a warp rarely wait for each other even if all keys are equal.
@@ -29,14 +34,6 @@ inline constexpr unsigned int fill_vectors(std::uint64_t bytes) {
 /// Keys for which another block is worthwhile.
 inline constexpr std::uint64_t least_keys_of_block = 1 << 14;
 
-/// Keys in a 16-byte word of the array.
-template <class Word>
-union KeyVector {
-  uint4 whole;
-  Word keys[16 / sizeof(Word)];
-};
-template <class Word>
-inline constexpr unsigned int vector_keys = 16 / sizeof(Word);
 /// Tiles of an array. Its first 16-byte word may begin before it.
 template <class Word>
 __host__ __device__ constexpr std::uint64_t fill_tiles(std::uint64_t n, unsigned int vectors) {
@@ -44,20 +41,30 @@ __host__ __device__ constexpr std::uint64_t fill_tiles(std::uint64_t n, unsigned
          (std::uint64_t{fill_threads} * vectors * vector_keys<Word>)+1;
 }
 
-/// Keys before the first 16-byte word of an array.
-template <class Word>
-__device__ std::uint64_t keys_before_vectors(const Word* keys, std::uint64_t n) {
-  const auto address = reinterpret_cast<std::uintptr_t>(keys);
-  return min((16 - address % 16) % 16 / sizeof(Word), n);
-}
+/// The keys that are sorted: all `n`, or the first segment of them.
+struct CountedRange {
+  std::uint64_t n;
+  DeviceOffsets begin_offsets{nullptr, false};  ///< null: all keys
+  DeviceOffsets end_offsets{nullptr, false};
+  const std::int64_t* device_num_segments = nullptr;  ///< 0 there: no keys
+
+  [[nodiscard]] __device__ SegmentExtent extent() const {
+    if (begin_offsets.data == nullptr) return {0, n};
+    if (device_num_segments != nullptr && *device_num_segments <= 0) return {0, 0};
+    return SegmentOffsets{begin_offsets[0], end_offsets[0]}.extent();
+  }
+};
 
 /// Adds the number of keys of each value to `totals`. All values of 2 bytes do not fit the shared
 /// memory of a block, so block b counts part b % parts of them, and reads all keys of its share.
 /// \pre the number of blocks is a multiple of `parts`
 template <class Word>
 __global__ void __launch_bounds__(count_threads)
-    count_keys_kernel(const Word* keys, std::uint64_t n, unsigned int parts,
+    count_keys_kernel(const Word* keys, CountedRange range, unsigned int parts,
                       unsigned long long* totals) {
+  const SegmentExtent whole = range.extent();
+  keys += whole.begin;
+  const std::uint64_t n = whole.length;
   auto* const counts = reinterpret_cast<unsigned int*>(dynamic_shared_memory());
   const unsigned int values = key_values<Word> / parts;
   const unsigned int first_value = blockIdx.x % parts * values;
@@ -210,21 +217,27 @@ __device__ __forceinline__ void fill_tile(std::uint64_t number, unsigned int vec
 template <class Word>
 __global__ void __launch_bounds__(fill_threads)
     fill_keys_kernel(unsigned int vectors, const std::uint64_t* positions, KeyCodec<Word> codec,
-                     Word* keys, std::uint64_t n) {
+                     Word* keys, CountedRange range) {
   wait_for_preceding_kernels();
+  const SegmentExtent whole = range.extent();
+  // A segment may be shorter than the array.
+  if (blockIdx.x >= fill_tiles<Word>(whole.length, vectors) || whole.length == 0) return;
   fill_tile(
       blockIdx.x, vectors, positions, key_values<Word>,
-      [&](unsigned int value) { return codec.decoded(static_cast<Word>(value)); }, keys, n);
+      [&](unsigned int value) { return codec.decoded(static_cast<Word>(value)); },
+      keys + whole.begin, whole.length);
 }
 
 /// Totals and positions.
 template <class Word>
 inline constexpr std::size_t storage_bytes = 2 * key_values<Word> * sizeof(std::uint64_t);
 
-/// Sorts keys. \param storage  storage_bytes  \pre n > 0
+/// Sorts keys. \param storage  storage_bytes  \pre range.n > 0
 template <class Word>
-cudaError_t sort(const Word* keys_in, Word* keys_out, std::uint64_t n, const KeyCodec<Word>& codec,
-                 void* storage, const DeviceLimits& limits, cudaStream_t stream) {
+cudaError_t sort(const Word* keys_in, Word* keys_out, const CountedRange& range,
+                 const KeyCodec<Word>& codec, void* storage, const DeviceLimits& limits,
+                 cudaStream_t stream) {
+  const std::uint64_t n = range.n;
   auto* const totals = static_cast<unsigned long long*>(storage);
   auto* const positions = reinterpret_cast<std::uint64_t*>(totals + key_values<Word>);
   const LaunchOrder order =
@@ -242,7 +255,7 @@ cudaError_t sort(const Word* keys_in, Word* keys_out, std::uint64_t n, const Key
   if (status == cudaSuccess)
     status =
         launch(count_keys_kernel<Word>, static_cast<unsigned int>(blocks) * parts, count_threads,
-               shared_bytes, stream, LaunchOrder::after, keys_in, n, parts, totals);
+               shared_bytes, stream, LaunchOrder::after, keys_in, range, parts, totals);
   if (status == cudaSuccess)
     status =
         launch(positions_kernel<Word>, (key_values<Word> - 1) / scan_threads + 1, scan_threads, 0,
@@ -250,7 +263,7 @@ cudaError_t sort(const Word* keys_in, Word* keys_out, std::uint64_t n, const Key
   if (status == cudaSuccess)
     status = launch(fill_keys_kernel<Word>, static_cast<unsigned int>(fill_tiles<Word>(n, vectors)),
                     fill_threads, 0, stream, order, vectors,
-                    static_cast<const std::uint64_t*>(positions), codec, keys_out, n);
+                    static_cast<const std::uint64_t*>(positions), codec, keys_out, range);
   return status;
 }
 

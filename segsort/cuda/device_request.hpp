@@ -44,8 +44,13 @@ enum class DigitUse : std::uint32_t {
   never,
   uneven,   ///< if the sample is unevenly spread over its range, or has few digits that differ
   always,   ///< the kernels that sort by ranges are not launched
-  buckets,  ///< if the sample is evenly spread, by buckets; otherwise as uneven, or always (4 bytes)
+  buckets,  ///< if the sample is evenly spread, by buckets; otherwise as uneven
+  buckets_or_digits,  ///< if the sample is evenly spread, by buckets; otherwise by digits
 };
+/// Whether arrays may be sorted by buckets.
+[[nodiscard]] constexpr bool may_take_buckets(DigitUse use) {
+  return use == DigitUse::buckets || use == DigitUse::buckets_or_digits;
+}
 
 /// Makes all arrays from 2^21 items on use digits in this way that can, whatever is faster. For
 /// tests, whose arrays are short. Must not change between the two phases of a call. Not thread-safe.

@@ -11,6 +11,7 @@
 #include "segsort/cuda/device_request.hpp"
 #include "segsort/cuda/launch_partitions.cuh"
 #include "segsort/cuda/launch_radix.cuh"
+#include "segsort/cuda/launch_short_digits.cuh"
 #include "segsort/cuda/narrow_keys.cuh"
 #include "segsort/cuda/ordered_input.cuh"
 
@@ -51,6 +52,14 @@ SORTIE_EXTERN_RANK_PASS(std::uint32_t, 8);
 SORTIE_EXTERN_RANK_PASS(std::uint64_t, 4);
 SORTIE_EXTERN_RANK_PASS(std::uint64_t, 8);
 #undef SORTIE_EXTERN_RANK_PASS
+#define SORTIE_EXTERN_SHORT_DIGITS(value_bytes)                                 \
+  extern template cudaError_t launch_short_digits<std::uint64_t, value_bytes>(  \
+      const LaunchPlan&, const Arguments<std::uint64_t>&, const ArrayDecision*, \
+      radix::ShortPasses<std::uint64_t>*, radix::Status*)
+SORTIE_EXTERN_SHORT_DIGITS(0);
+SORTIE_EXTERN_SHORT_DIGITS(4);
+SORTIE_EXTERN_SHORT_DIGITS(8);
+#undef SORTIE_EXTERN_SHORT_DIGITS
 #undef SORTIE_EXTERN_LAUNCHES
 #undef SORTIE_EXTERN_LAUNCH
 
@@ -82,28 +91,29 @@ template <class Tiles>
 DigitUse digit_use(const DeviceRequest& request) {
   if (!Tiles::has_small_sort || !request.is_array || request.input_is_scratch ||
       request.value_input_is_scratch || is_in_place(request) ||
-      request.num_items < static_cast<std::int64_t>(least_examined))
+      request.num_items < static_cast<std::int64_t>(least_long_keys_examined))
     return DigitUse::never;
   const bool takes_all_bits =
       request.begin_bit == 0 &&
       (request.end_bit < 0 || request.end_bit == key_bits(request.key_type));
-  if (preset_digit_use.has_value())
-    return *preset_digit_use == DigitUse::buckets && !takes_all_bits ? DigitUse::always
-                                                                     : *preset_digit_use;
   const bool is_short_key = key_bits(request.key_type) == 32;
+  if (request.num_items < static_cast<std::int64_t>(least_examined))
+    return is_short_key || !takes_all_bits ? DigitUse::never : DigitUse::buckets_or_digits;
+  const DigitUse buckets = is_short_key ? DigitUse::buckets_or_digits : DigitUse::buckets;
+  if (preset_digit_use == DigitUse::buckets) return takes_all_bits ? buckets : DigitUse::always;
+  if (preset_digit_use.has_value()) return *preset_digit_use;
   const bool is_short_item = is_short_key && request.value_bytes == 0;
   if (request.num_items > most_by_buckets) return DigitUse::uneven;
   if (takes_all_bits && request.num_items >= least_by_buckets[is_short_item ? 0 : 1])
-    return DigitUse::buckets;
+    return buckets;
   // Their passes are few.
   if (is_short_key) return DigitUse::always;
   return DigitUse::uneven;
 }
 
 /// Whether the kernels that sort by ranges are launched for an array.
-bool may_take_ranges(DigitUse use, std::uint64_t key_bytes) {
-  return use == DigitUse::never || use == DigitUse::uneven ||
-         (use == DigitUse::buckets && key_bytes == 8);
+bool may_take_ranges(DigitUse use) {
+  return use == DigitUse::never || use == DigitUse::uneven || use == DigitUse::buckets;
 }
 
 /// Returns function.operator()<Word, value bytes>() for the widths of a valid request.
@@ -117,12 +127,18 @@ auto with_widths(const DeviceRequest& request, const Function& function) {
   return key_bits(request.key_type) == 32 ? with_word(std::uint32_t{}) : with_word(std::uint64_t{});
 }
 
+/// Whether the fallback of a sort by buckets is that of short arrays.
+bool takes_short_digits(DigitUse use, std::uint64_t items) {
+  return use == DigitUse::buckets_or_digits && items < least_examined;
+}
+
 template <class Tiles>
 struct TemporaryStorage {
   WorkLists lists{};
   Scratch scratch;
   ArrayStart* array = nullptr;  ///< set if one segment has all items
   RadixStorage radix;  ///< for arrays that may be sorted by digits; shares that of the lists
+  few::FewKeys* own_few_keys = nullptr;  ///< set if there is no scratch buffer
   std::size_t bytes = 0;
 
   TemporaryStorage(void* base, const DeviceRequest& request) {
@@ -138,29 +154,31 @@ struct TemporaryStorage {
     };
     const DigitUse use = digit_use<Tiles>(request);
     if (request.is_array) {
-      // Short arrays are not examined.
-      const bool counts = items >= least_examined;
-      array = reinterpret_cast<ArrayStart*>(carver.take<std::uint64_t>(
-          (counts ? sizeof(ArrayStart) : offsetof(ArrayStart, few_keys)) / 8));
+      array = carver.take<ArrayStart>(1);
+      if (request.input_is_scratch && is_examined(use, items))
+        own_few_keys = carver.take<few::FewKeys>(1);
     }
     if (use != DigitUse::never) {
-      radix.passes = carver.take<radix::Passes>(use == DigitUse::buckets ? 2 : 1);
+      radix.passes = carver.take<radix::Passes>(radix::passes_of_array(use, items));
       lists.counters = carver.take<Counters>(1);
       take_scratch();
-      if (use == DigitUse::buckets) {
+      if (may_take_buckets(use)) {
         // Kept while the array may be sorted by all digits: see bucket_runs.cuh.
         lists.group_capacity = buckets::runs(items);
-        if (may_take_ranges(use, key_bytes))
-          lists.group_capacity = std::max(lists.group_capacity, most_groups(items, key_bytes));
+        if (may_take_ranges(use))
+          lists.group_capacity = std::max(lists.group_capacity, most_groups(request, key_bytes));
         lists.groups = carver.take<Group>(lists.group_capacity);
       }
       StorageCarver own = carver;
       radix.statuses =
           own.take<radix::Status>(with_widths(request, [&]<class Word, int ValueBytes>() {
-            return radix::status_words<Word, ValueBytes>(items);
+            std::uint64_t words = radix::status_words<Word, ValueBytes>(items);
+            if (takes_short_digits(use, items))
+              words = std::max(words, radix::short_status_words<Word, ValueBytes>(items));
+            return words;
           }));
       bytes = own.used();
-      if (!may_take_ranges(use, key_bytes)) return;
+      if (!may_take_ranges(use)) return;
     }
     if (!request.is_array && Tiles::has_small_sort && items <= most_items_of_small_sort) {
       // No lists; scratch only if a segment can exceed the tile.
@@ -169,6 +187,7 @@ struct TemporaryStorage {
       return;
     }
     if (use == DigitUse::never) lists.counters = carver.take<Counters>(1);
+    lists.cuts_may_float = !request.is_array;
     for (int pair = 0; pair < long_classes / 2; ++pair) {
       const std::uint64_t shortest = shortest_of_long_class<Tiles>(2 * pair);
       const std::uint64_t capacity = request.is_array ? 1
@@ -179,8 +198,8 @@ struct TemporaryStorage {
     }
     const std::uint64_t parts = items / (longest_in_block<Tiles> + 1);
     if (parts != 0) {
-      if (use != DigitUse::buckets) {
-        lists.group_capacity = most_groups(items, key_bytes);
+      if (!may_take_buckets(use)) {
+        lists.group_capacity = most_groups(request, key_bytes);
         lists.groups = carver.take<Group>(lists.group_capacity);
       }
       lists.parts = carver.take<Part>(most_parts(items));
@@ -221,44 +240,64 @@ struct TemporaryStorage {
     bytes = std::max<std::size_t>(bytes, carver.used());
   }
 
+  /// Of an array that is examined: its items are not in the scratch buffer yet.
+  [[nodiscard]] few::FewKeys* few_keys() const {
+    static_assert(sizeof(few::FewKeys) <= 4 * least_examined &&
+                  sizeof(few::FewKeys) <= 8 * least_long_keys_examined);
+    return own_few_keys != nullptr ? own_few_keys : static_cast<few::FewKeys*>(scratch.keys);
+  }
+
  private:
   static std::uint64_t most_parts(std::uint64_t items) { return items / Tiles::longest_group + 1; }
   /// Two neighbouring groups of a part together exceed a tile, unless a large bucket separates
-  /// them; each pass takes at least four bits off such a bucket.
-  static std::uint64_t most_groups(std::uint64_t items, std::uint64_t key_bytes) {
-    return 2 * (items / longest_of_group_class(0) + 1) + 4 * key_bytes * most_parts(items);
+  /// them; each pass takes at least four bits off such a bucket, except for one with a floating cut.
+  /// Arrays have none, so that they need no more storage than cub::DeviceRadixSort.
+  static std::uint64_t most_groups(const DeviceRequest& request, std::uint64_t key_bytes) {
+    const auto items = static_cast<std::uint64_t>(request.num_items);
+    const std::uint64_t passes = 2 * key_bytes + (request.is_array ? 0 : 1);
+    return 2 * (items / longest_of_group_class(0) + 1) + 2 * passes * most_parts(items);
   }
 };
 
 /// Launches all kernels of a sort. \pre the counters are zeroed, if there are lists and no array
 template <class Tiles, class Word, int ValueBytes>
 cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments,
-                        const WorkLists& lists, ArrayStart* array, const RadixStorage& storage,
-                        DigitUse use) {
+                        const WorkLists& lists, ArrayStart* array, few::FewKeys* few_table,
+                        const RadixStorage& storage, DigitUse use) {
   if (lists.counters == nullptr) return launch_small_sort<Word, ValueBytes>(plan, arguments);
-  RankPassStorage ranks;
+  FewKeysStorage few_keys{few_table};
   if (use != DigitUse::never && can_rank_values<Word, ValueBytes>(plan.num_items, arguments.codec))
-    ranks = {storage.passes, storage.statuses,
-             radix::status_words<Word, ValueBytes>(plan.num_items)};
+    few_keys = {few_table, storage.passes, storage.statuses,
+                radix::status_words<Word, ValueBytes>(plan.num_items)};
   cudaError_t status = plan.is_array
                            ? launch_array_start(plan, arguments, WorkListsOf<Tiles>{lists}, array,
-                                                storage.passes, use, ranks)
+                                                storage.passes, use, few_keys)
                            : launch_short<Tiles, Word, ValueBytes>(plan, arguments, lists);
   if constexpr (ValueBytes != 0) {
-    if (status == cudaSuccess && ranks.statuses != nullptr)
-      status = launch_rank_pass<Word, ValueBytes>(plan, arguments, storage, &array->decision,
-                                                  &array->few_keys);
+    if (status == cudaSuccess && few_keys.passes != nullptr)
+      status =
+          launch_rank_pass<Word, ValueBytes>(plan, arguments, storage, &array->decision, few_table);
   }
   const auto launch_passes = [&](ArrayMethod method) {
     return launch_radix<Word, ValueBytes>(plan, arguments, storage, &array->decision, method);
   };
-  if (status == cudaSuccess && use == DigitUse::buckets) {
+  if (status == cudaSuccess && may_take_buckets(use)) {
     status = launch_passes(ArrayMethod::buckets);
     if (status == cudaSuccess) status = launch_runs(plan, arguments, lists, &array->decision);
   }
-  if (status == cudaSuccess && use != DigitUse::never) status = launch_passes(ArrayMethod::digits);
+  if (takes_short_digits(use, plan.num_items)) {
+    if constexpr (sizeof(Word) == 8) {
+      static_assert(sizeof(radix::ShortPasses<Word>) <= sizeof(radix::Passes));
+      if (status == cudaSuccess)
+        status = launch_short_digits<Word, ValueBytes>(
+            plan, arguments, &array->decision,
+            reinterpret_cast<radix::ShortPasses<Word>*>(storage.passes), storage.statuses);
+    }
+  } else if (status == cudaSuccess && use != DigitUse::never) {
+    status = launch_passes(ArrayMethod::digits);
+  }
   if (use == DigitUse::always) return status;
-  if (status == cudaSuccess && may_take_ranges(use, sizeof(Word)))
+  if (status == cudaSuccess && may_take_ranges(use))
     status = launch_partitions<Tiles, Word, ValueBytes>(plan, arguments, lists);
   if (status != cudaSuccess) return status;
   return launch_block_classes<Word, ValueBytes>(plan, arguments, lists, Tiles::used_block_classes);
@@ -297,7 +336,8 @@ cudaError_t sort_in_tiles(void* temp_storage, std::size_t& temp_storage_bytes,
         arguments.end_offsets = {&storage.array->end, true};
       }
       return launch_sort<Tiles, Word, ValueBytes>(plan, arguments, storage.lists, storage.array,
-                                                  storage.radix, digit_use<Tiles>(request));
+                                                  storage.few_keys(), storage.radix,
+                                                  digit_use<Tiles>(request));
     });
     if (status != cudaSuccess) return status;
   }

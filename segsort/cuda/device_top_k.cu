@@ -71,6 +71,12 @@ std::uint64_t warp_longest_of(const DeviceTopKRequest& request) {
              : longest_of_warp;
 }
 
+/// Whether one segment is read by all warps, unless it is shorter than the array.
+bool is_streamed(const DeviceTopKRequest& request) {
+  const auto items = static_cast<std::uint64_t>(request.num_items);
+  return request.num_segments == 1 && items >= shortest_sampled && items <= longest_streamed;
+}
+
 Plan plan_of(const DeviceTopKRequest& request) {
   if (request.k > most_selected) return Plan::sort_whole;
   return request.sorted && request.k > most_sorted_in_kernel ? Plan::select_then_sort
@@ -80,6 +86,7 @@ Plan plan_of(const DeviceTopKRequest& request) {
 /// | array            | elements           | for                                                  |
 /// |------------------|--------------------|------------------------------------------------------|
 /// | lists            | TopKLists          | segments of more than longest_of_warp items          |
+/// | stream           | see TopKLists      | one long segment                                     |
 /// | keys, values     | outputs or items   | selected items to be sorted, or all items sorted     |
 /// | indices          | items              | sort_whole with positions: 0, 1, 2, ...              |
 /// | unwanted_keys    | outputs            | select_then_sort, if the caller wants no keys        |
@@ -144,6 +151,11 @@ struct TopKStorage {
       lists.candidate_counts = carver.take<std::uint32_t>(parts + groups);
       lists.part_capacity = parts;
       most_block_tasks = of_block + parts;
+      if (is_streamed(request)) {
+        lists.stream_minima = carver.take<char>(stream_minima * key);
+        lists.stream_words = carver.take<char>(stream_capacity * key);
+        lists.stream_positions = carver.take<std::uint32_t>(stream_capacity);
+      }
     }
     if (plan != Plan::select) {
       const bool whole = plan == Plan::sort_whole;

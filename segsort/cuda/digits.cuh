@@ -10,6 +10,11 @@
 /// Division of the key range of a part into buckets, for one pass of a partition.
 namespace sortie::segsort {
 
+/// What is known of the keys of a part, or of the part that it is a bucket of: whether so many are
+/// near the least that a floating cut divides them better than equal ranges. Each item takes part
+/// in one floating cut at most, since only equal ranges bound the number of passes.
+enum class LowKeys : std::uint32_t { unknown, found, divided };
+
 /// A segment, or a bucket of one, that is partitioned further. The compared bits of its keys are in
 /// base .. base + span.
 struct Part {
@@ -18,7 +23,7 @@ struct Part {
   std::uint64_t base;
   std::uint64_t span;
   Buffer buffer;
-  std::uint32_t filler;  ///< explicit padding: a part has unique object representations
+  LowKeys low_keys;
 };
 
 /// Number of buckets of the next pass over a part of `length` items. If one pass suffices, enough
@@ -43,23 +48,53 @@ __device__ inline int wanted_buckets(std::uint64_t length) {
   }
   return static_cast<int>(min(max(wanted, std::uint64_t{fewest_buckets}), most));
 }
+template <class Tiles>
+__device__ inline int wanted_buckets(const Part& part) {
+  const int wanted = wanted_buckets<Tiles>(part.length);
+  return part.low_keys == LowKeys::found ? max(wanted, cheap_buckets) : wanted;
+}
+
+/// The bits of a positive number as a floating-point number, which are in the order of the numbers;
+/// 0 for 1.
+__device__ __forceinline__ std::uint32_t floating_bits(std::uint32_t number) {
+  return __float_as_uint(__uint2float_rz(number)) - (127u << 23);
+}
+__device__ __forceinline__ std::uint32_t floating_bits(std::uint64_t number) {
+  return __float_as_uint(__ull2float_rz(number)) - (127u << 23);
+}
 
 /// Division of the key range of a part into equal ranges, one per bucket. The number of buckets is
 /// not a power of two, so that buckets can be as large as tiles. The offset of a key in the range
 /// is scaled to 32 bits, x, and its bucket is x * scale / 2^53.
+///
+/// A floating cut divides the range of the floating-point numbers of the offsets instead, for keys
+/// of which most are near the least: keys of a density of 1/x are spread evenly. It is made from a
+/// sample; keys beyond those of the sample are in the first and last buckets.
 struct RangeCut {
   std::uint64_t base;
-  std::uint64_t span;
+  std::uint64_t span;  ///< of a floating cut: the greatest floating-point number
   std::uint32_t scale;
-  int bits;  ///< of the span
+  int bits;  ///< of the span; of a floating cut: zeros above it
   int buckets;
-  std::uint32_t key_step;  ///< least increment of x per key
+  std::uint32_t key_step;  ///< least increment of x per key; 0: the cut is a floating one
 
   RangeCut() = default;
+  /// A floating cut of offsets of 1 .. `greatest` from `least`.
+  __device__ static RangeCut floating(std::uint64_t least, std::uint64_t greatest, int buckets) {
+    RangeCut cut;
+    cut.base = least;
+    cut.span = floating_bits(greatest);
+    cut.bits = __clz(static_cast<int>(cut.span));
+    cut.buckets = buckets;
+    cut.scale = static_cast<std::uint32_t>((static_cast<std::uint64_t>(buckets) << 53) /
+                                           ((cut.span + 1) << cut.bits));
+    cut.key_step = 0;
+    return cut;
+  }
   template <class Tiles>
   __device__ RangeCut(const Part& part, Tiles) : base(part.base), span(part.span) {
     bits = max(bits_of(span), 1);
-    const auto wanted = static_cast<std::uint64_t>(wanted_buckets<Tiles>(part.length));
+    const auto wanted = static_cast<std::uint64_t>(wanted_buckets<Tiles>(part));
     buckets = static_cast<int>(span < wanted ? span + 1 : wanted);
     key_step = bits < 32 ? 1u << (32 - bits) : 1;
     const std::uint64_t range = std::uint64_t{bits_below(span, bits)} + key_step;
@@ -69,13 +104,14 @@ struct RangeCut {
     if (span < 1 << 20) ++scale;
   }
 
+  [[nodiscard]] __device__ bool is_floating() const { return key_step == 0; }
   /// True if each bucket holds a single key value.
   [[nodiscard]] __device__ bool exact() const {
-    return static_cast<std::uint64_t>(buckets) == span + 1;
+    return !is_floating() && static_cast<std::uint64_t>(buckets) == span + 1;
   }
 
   /// Least key of a bucket, relative to the base; for the bucket past the last, the end of the
-  /// range.
+  /// range. \pre !is_floating()
   [[nodiscard]] __device__ std::uint64_t first_of(int bucket) const {
     if (bucket == buckets) return span + 1;
     const std::uint64_t x =
@@ -90,7 +126,13 @@ class Digits {
  public:
   Digits() = default;
   __device__ Digits(const BitRangeCodec<Word>& codec, const RangeCut& cut)
-      : codec_(codec), base_(static_cast<Word>(cut.base)), scale_(cut.scale), bits_(cut.bits) {}
+      : codec_(codec),
+        base_(static_cast<Word>(cut.base)),
+        scale_(cut.scale),
+        bits_(cut.bits),
+        greatest_(cut.is_floating() ? static_cast<std::uint32_t>(cut.span) : 0) {}
+
+  [[nodiscard]] __device__ bool is_floating() const { return greatest_ != 0; }
 
   /// True if keys need no encoding.
   [[nodiscard]] __device__ bool plain() const { return codec_.plain; }
@@ -104,12 +146,19 @@ class Digits {
     constexpr int key_bits = static_cast<int>(sizeof(Word)) * 8;
     return (codec_.encode(key) & codec_.compare_mask) >> (codec_.ignored_bits & (key_bits - 1));
   }
+  /// \tparam Floating  is_floating()
+  template <bool Floating>
   [[nodiscard]] __device__ std::uint32_t of_compared(Word word) const {
-    return __umulhi(bits_below(static_cast<Word>(word - base_), bits_), scale_) >> 21;
+    if constexpr (Floating) {
+      const auto offset = static_cast<Word>(max(word, static_cast<Word>(base_ + 1)) - base_);
+      return __umulhi(min(floating_bits(offset), greatest_) << bits_, scale_) >> 21;
+    } else {
+      return __umulhi(bits_below(static_cast<Word>(word - base_), bits_), scale_) >> 21;
+    }
   }
-  template <bool Plain = false>
+  template <bool Plain, bool Floating>
   [[nodiscard]] __device__ std::uint32_t of(Word key) const {
-    return of_compared(compared<Plain>(key));
+    return of_compared<Floating>(compared<Plain>(key));
   }
 
  private:
@@ -117,6 +166,40 @@ class Digits {
   Word base_;
   std::uint32_t scale_;
   int bits_;
+  std::uint32_t greatest_;  ///< of a floating cut, otherwise 0
 };
+
+/// A sample of a part: this many keys per lane of a warp.
+inline constexpr int samples_of_lane = 4;
+/// Number of 128 samples that must be in the lowest sixteenth of their range for a floating cut,
+/// and the least number of bits of this range. Of keys of a density of 1/x, seven of eight are
+/// there.
+inline constexpr int least_low_samples = 48;
+inline constexpr int least_floating_bits = 12;
+
+/// Looks for keys near the least. Executed by a warp; `sample` holds compared bits of keys of the
+/// part. \return a floating cut, and part.low_keys set, if there are many; otherwise equal ranges
+template <class Tiles, class Word>
+__device__ __forceinline__ RangeCut cut_by_sample(Part& part, const Word (&sample)[samples_of_lane],
+                                                  Tiles tiles) {
+  Word least = sample[0];
+  Word greatest = sample[0];
+#pragma unroll
+  for (int i = 1; i < samples_of_lane; ++i) {
+    least = min(least, sample[i]);
+    greatest = max(greatest, sample[i]);
+  }
+  least = min_in_warp(least);
+  greatest = max_in_warp(greatest);
+  const int bits = bits_of(static_cast<Word>(greatest - least));
+  if (bits < least_floating_bits) return RangeCut(part, tiles);
+  int low = 0;
+#pragma unroll
+  for (int i = 0; i < samples_of_lane; ++i)
+    low += __popc(__ballot_sync(full_warp, (sample[i] - least) >> (bits - 4) == 0));
+  if (low < least_low_samples) return RangeCut(part, tiles);
+  part.low_keys = LowKeys::found;
+  return RangeCut::floating(least, greatest - least, wanted_buckets<Tiles>(part));
+}
 
 }  // namespace sortie::segsort

@@ -207,10 +207,10 @@ __device__ __forceinline__ PartBatch form_batch(Shared& shared, const Lists& lis
         taken ? (own_tile_groups - 1) / batch.tile_groups_of_chunk + 1 : 0;
     std::uint32_t own_tasks = taken ? 1 : 0;
     if (own_chunks > few_chunks)
-      own_tasks = static_cast<std::uint32_t>(
-                      wanted_buckets<typename Lists::Tiles>(parts[i].part.length) - 1) /
-                      columns_of_task(own_chunks) +
-                  1;
+      own_tasks =
+          static_cast<std::uint32_t>(wanted_buckets<typename Lists::Tiles>(parts[i].part) - 1) /
+              columns_of_task(own_chunks) +
+          1;
     const auto all_tile_groups = sum_in_block(own_tile_groups);
     const auto all_rows = sum_in_block(std::uint64_t{own_rows});
     const auto all_chunks = sum_in_block(own_chunks);
@@ -219,7 +219,8 @@ __device__ __forceinline__ PartBatch form_batch(Shared& shared, const Lists& lis
       SharedPart& part = parts[i];
       part.least = ~std::uint64_t{0};
       part.greatest = 0;
-      part.cut = RangeCut(part.part, typename Lists::Tiles{});
+      if (part.part.low_keys != LowKeys::found)
+        part.cut = RangeCut(part.part, typename Lists::Tiles{});
       part.first_tile_group = batch.tile_groups + all_tile_groups.before;
       part.first_row = first_row + all_rows.before;
       part.first_chunk = batch.chunks + all_chunks.before;
@@ -252,7 +253,10 @@ __device__ __forceinline__ void count_chunk(Shared& shared, const Arguments<Word
   const std::uint64_t length = min(batch.tile_groups_of_chunk * group_items, part.length - begin);
   const OfBuckets<std::uint32_t> lengths = count_digits(
       shared, arguments.keys_of(part.buffer) + part.begin + begin, length,
-      Digits<Word>(arguments.codec, owner.cut), group_items,
+      [&](const Word(&)[Shared::items]) {
+        if (threadIdx.x == 0) shared.digits = Digits<Word>(arguments.codec, owner.cut);
+      },
+      group_items,
       [&](std::uint64_t i, const OfBuckets<std::uint32_t>& before) {
         before.store(row_of_tile_group(arguments, lists, owner,
                                        first_tile_group + static_cast<std::uint32_t>(i)));
@@ -346,7 +350,7 @@ __device__ __forceinline__ void move_tile_group(Shared& shared, const Arguments<
   };
   Part part = owner.part;
   const bool is_ordered = owner.least == owner.greatest;
-  if (is_ordered || !range_is_tight(part, owner.least, owner.greatest)) {
+  if (is_ordered || !divides(owner.cut, part, arguments.codec, owner.least, owner.greatest)) {
     if (is_first) {
       if (is_ordered) {
         list_ordered(lists, part.begin, part.length, part.buffer, threadIdx.x, Shared::threads);
@@ -388,6 +392,29 @@ __device__ __forceinline__ void move_tile_group(Shared& shared, const Arguments<
   move_items<Shared>(begin, length);
 }
 
+/// Lists the segments for the first round, and samples their keys: one warp a segment.
+template <class Shared, class Word, class Lists>
+__device__ __forceinline__ void list_segments(const Arguments<Word>& arguments, const Lists& lists,
+                                              std::uint32_t segments) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  for (std::uint32_t i = blockIdx.x * Shared::warps + threadIdx.x / 32; i < segments;
+       i += gridDim.x * Shared::warps) {
+    SharedPart listed{};
+    listed.part = part_of(arguments, lists.segment(grid_partition_class, i));
+    if (Shared::may_float && lists.cuts_may_float) {
+      const Word* const keys = arguments.keys_of(listed.part.buffer) + listed.part.begin;
+      const std::uint64_t step = listed.part.length / (32 * samples_of_lane);
+      const Digits<Word> digits(arguments.codec, listed.cut);
+      Word sample[samples_of_lane];
+#pragma unroll
+      for (int k = 0; k < samples_of_lane; ++k)
+        sample[k] = digits.compared(keys[static_cast<std::uint64_t>(32 * k + lane) * step]);
+      listed.cut = cut_by_sample(listed.part, sample, typename Lists::Tiles{});
+    }
+    if (lane == 0) lists.shared_parts[0][i] = listed;
+  }
+}
+
 /// Parts beyond longest_single_block_partition: all blocks of the grid process all parts, in rounds
 /// of one pass each, with grid barriers between the steps of a round. A round with very many parts
 /// is divided into batches, so that the counts take a constant amount of memory.
@@ -408,9 +435,7 @@ __global__ void __launch_bounds__(Tiles::template grid_shape<Word, ValueBytes>.t
   if (segments == 0) return;
   const auto grid = cooperative_groups::this_grid();
   const unsigned int thread = threadIdx.x;
-  for (std::uint32_t i = blockIdx.x * Shared::threads + thread; i < segments;
-       i += gridDim.x * Shared::threads)
-    lists.shared_parts[0][i].part = part_of(arguments, lists.segment(grid_partition_class, i));
+  list_segments<Shared>(arguments, lists, segments);
   if (blockIdx.x == 0 && thread == 0) counters.shared_parts[0] = segments;
   if (thread == 0) {
     shared.lists = lists;

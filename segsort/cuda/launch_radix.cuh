@@ -15,11 +15,12 @@ namespace sortie::segsort {
 
 /// Temporary storage of a sort by digits.
 struct RadixStorage {
-  radix::Passes* passes = nullptr;  ///< for all digits; then, if used, for buckets
+  radix::Passes* passes = nullptr;  ///< passes_of_array() of them; the last for buckets
   radix::Status* statuses = nullptr;
 };
 
-/// Launches the passes over all digits, or for a sort by buckets over the highest ones.
+/// Launches the passes over all digits, or for a sort by buckets over the highest ones, and over those
+/// of magnitudes.
 /// \param decision  made by launch_array_start(), which also clears the passes; null: the passes have
 ///                  been cleared, and all digits are to be sorted by
 template <class Word, int ValueBytes>
@@ -27,8 +28,9 @@ cudaError_t launch_radix(const LaunchPlan& plan, const Arguments<Word>& argument
                          const RadixStorage& storage, const ArrayDecision* decision,
                          ArrayMethod method) {
   const bool by_buckets = method == ArrayMethod::buckets;
-  radix::Passes* const passes = storage.passes + (by_buckets ? 1 : 0);
   const std::uint64_t n = plan.num_items;
+  radix::Passes* const passes =
+      storage.passes + (by_buckets ? radix::passes_of_array(DigitUse::buckets, n) - 1 : 0);
   using Shared = radix::PassShared<Word, ValueBytes>;
   cudaError_t status =
       launch_resident(radix::count_digits_kernel<Word>, plan, plan.order,
@@ -62,6 +64,12 @@ cudaError_t launch_radix(const LaunchPlan& plan, const Arguments<Word>& argument
       };
       status = arguments.codec.plain ? launch_pass.template operator()<true>()
                                      : launch_pass.template operator()<false>();
+      if constexpr (sizeof(Word) >= 4) {
+        if (status == cudaSuccess && by_buckets)
+          status = launch_resident(radix::magnitude_pass_kernel<Word, ValueBytes>, plan, plan.order,
+                                   tiles, no_limit, Shared::threads, sizeof(Shared), arguments,
+                                   decision, passes, storage.statuses, portion);
+      }
     }
   }
   return status;
@@ -107,5 +115,18 @@ cudaError_t launch_runs(const LaunchPlan& plan, const Arguments<Word>& arguments
                          32 * buckets::run_warps, 0, arguments, lists, decision, n,
                          buckets::stride(n));
 }
+
+// Those of narrow keys are instantiated in source files that CMake generates.
+#define SORTIE_EXTERN_RADIX(Word, value_bytes)                                              \
+  extern template cudaError_t launch_radix<Word, value_bytes>(                              \
+      const LaunchPlan&, const Arguments<Word>&, const RadixStorage&, const ArrayDecision*, \
+      ArrayMethod)
+SORTIE_EXTERN_RADIX(std::uint8_t, 0);
+SORTIE_EXTERN_RADIX(std::uint8_t, 4);
+SORTIE_EXTERN_RADIX(std::uint8_t, 8);
+SORTIE_EXTERN_RADIX(std::uint16_t, 0);
+SORTIE_EXTERN_RADIX(std::uint16_t, 4);
+SORTIE_EXTERN_RADIX(std::uint16_t, 8);
+#undef SORTIE_EXTERN_RADIX
 
 }  // namespace sortie::segsort

@@ -10,6 +10,7 @@
 
 #include "primitives/cuda/launch.cuh"
 #include "segsort/cuda/top_k_blocks.cuh"
+#include "segsort/cuda/top_k_stream.cuh"
 #include "segsort/cuda/top_k_threads.cuh"
 #include "segsort/cuda/top_k_warps.cuh"
 #include "segsort/cuda/top_k_whole.cuh"
@@ -55,8 +56,28 @@ cudaError_t launch_top_k_tiles(const TopKArguments<Word>& arguments, cudaStream_
 extern template cudaError_t launch_top_k_tiles(const TopKArguments<std::uint32_t>&, cudaStream_t);
 extern template cudaError_t launch_top_k_tiles(const TopKArguments<std::uint64_t>&, cudaStream_t);
 
+/// Launches the kernels that stream one long segment.
+template <class Word>
+cudaError_t launch_top_k_stream(const TopKArguments<Word>& arguments, cudaStream_t stream) {
+  cudaError_t status =
+      launch_resident_top_k(top_k_stream_sample_kernel<Word>, arguments, stream_sample_blocks,
+                            stream_sample_threads, 0, stream);
+  if (status == cudaSuccess)
+    status = launch_resident_top_k(top_k_stream_kernel<Word>, arguments,
+                                   arguments.num_items * sizeof(Word) /
+                                           (16 * std::uint64_t{stream_threads} * stream_vectors) +
+                                       1,
+                                   stream_threads, 0, stream);
+  if (status == cudaSuccess)
+    status = launch_resident_top_k(top_k_stream_rank_kernel<Word>, arguments,
+                                   stream_capacity / (stream_threads / 32), stream_threads, 0,
+                                   stream);
+  return status;
+}
+
 /// Launches the selection. \pre the counters are zeroed, if there are any
-/// \param of_tiles  arguments for the kernel of tiles, whose results are final
+/// \param of_tiles  arguments for the kernels of tiles and of streamed segments, whose results are
+///                  final
 template <class Word>
 cudaError_t launch_top_k(TopKArguments<Word> arguments, const TopKArguments<Word>& of_tiles,
                          std::uint64_t most_block_tasks, cudaStream_t stream) {
@@ -65,6 +86,9 @@ cudaError_t launch_top_k(TopKArguments<Word> arguments, const TopKArguments<Word
   constexpr std::uint64_t most_warps = 1 << 15;
   cudaError_t status = cudaSuccess;
   std::uint64_t segments = arguments.num_segments;
+  const bool streams = arguments.lists.stream_words != nullptr;
+  if (streams) status = launch_top_k_stream(of_tiles, stream);
+  if (status != cudaSuccess) return status;
   if (arguments.tile_longest != 0) {
     status = launch_top_k_tiles(of_tiles, stream);
     segments = std::min(
@@ -84,7 +108,7 @@ cudaError_t launch_top_k(TopKArguments<Word> arguments, const TopKArguments<Word
                                    (segments - 1) / (arguments.chunk * top_k_warps) + 1, threads, 0,
                                    stream);
   if (status != cudaSuccess || most_block_tasks == 0) return status;
-  if (arguments.lists.bounds != nullptr)
+  if (arguments.lists.bounds != nullptr && !streams)
     status = launch_resident_top_k(top_k_sample_kernel<Word>, arguments,
                                    arguments.num_items / shortest_sampled * sample_parts,
                                    top_k_block, 0, stream);

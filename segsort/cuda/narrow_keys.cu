@@ -6,7 +6,9 @@
 #include "core/cuda/device_pool.hpp"
 #include "primitives/cuda/launch.cuh"
 #include "primitives/key_codec.hpp"
+#include "segsort/cuda/counting_sort.cuh"
 #include "segsort/cuda/launch.cuh"
+#include "segsort/cuda/launch_radix.cuh"
 #include "segsort/cuda/narrow_long.cuh"
 #include "segsort/cuda/narrow_threads.cuh"
 
@@ -278,6 +280,90 @@ cudaError_t sort_in_tiles_of(void* temp_storage, std::size_t& temp_storage_bytes
   return launch_long(plan, arguments, keys_scratch, values_scratch, pieces);
 }
 
+/// Whether one segment is sorted as an array, by kernels that read where it begins and ends.
+bool is_sorted_as_array(const DeviceRequest& request) {
+  return request.num_segments == 1 &&
+         static_cast<std::uint64_t>(request.num_items) > longest_of_digit_teams;
+}
+
+/// Keys alone are counted if there are enough; other items take a pass for each digit.
+///
+/// | array           | elements               | for                                              |
+/// |-----------------|------------------------|--------------------------------------------------|
+/// | counters        | 2 per value of a key   | keys that are counted                            |
+/// | passes          | radix::Passes          | items that are sorted by digits                  |
+/// | keys, values    | items                  | 2-byte keys: between the passes                  |
+/// | statuses        | radix::status_words()  |                                                  |
+template <class Narrow, int ValueBytes>
+cudaError_t sort_one_of(void* temp_storage, std::size_t& temp_storage_bytes,
+                        const DeviceRequest& request, cudaStream_t stream) {
+  const auto n = static_cast<std::uint64_t>(request.num_items);
+  const auto offsets = [&](const void* data) {
+    return DeviceOffsets{data, request.offset_bytes == 8};
+  };
+  const KeyKind kind = request.is_half ? KeyKind::floating_point : kind_of(request.key_type);
+  const bool counts = ValueBytes == 0 && n >= counting::least_counted<Narrow>;
+  StorageCarver carver(temp_storage);
+  void* const counters = counts ? carver.take<char>(counting::storage_bytes<Narrow>) : nullptr;
+  Arguments<Narrow> arguments{};
+  RadixStorage storage;
+  if (!counts) {
+    storage.passes = carver.take<radix::Passes>(1);
+    const std::uint64_t moved = sizeof(Narrow) == 1 ? 0 : n;
+    arguments.keys_scratch = carver.take<Narrow>(moved);
+    arguments.values_scratch = carver.take<char>(moved * ValueBytes);
+    storage.statuses = carver.take<radix::Status>(radix::status_words<Narrow, ValueBytes>(n));
+  }
+  if (temp_storage == nullptr) {
+    temp_storage_bytes = carver.used();
+    return cudaSuccess;
+  }
+  if (temp_storage_bytes < carver.used()) return cudaErrorInvalidValue;
+
+  DeviceLimits limits;
+  cudaError_t status = limits.query();
+  if (status != cudaSuccess) return status;
+  arguments.keys_in = static_cast<const Narrow*>(request.keys_in);
+  arguments.keys_out = static_cast<Narrow*>(request.keys_out);
+  if (counts) {
+    const counting::CountedRange range{n, offsets(request.begin_offsets),
+                                       offsets(request.end_offsets), request.device_num_segments};
+    return counting::sort(arguments.keys_in, arguments.keys_out, range,
+                          KeyCodec<Narrow>(kind, request.order), counters, limits, stream);
+  }
+  arguments.values_in = request.values_in;
+  arguments.values_out = request.values_out;
+  arguments.value_bytes = ValueBytes;
+  arguments.begin_offsets = offsets(request.begin_offsets);
+  arguments.end_offsets = offsets(request.end_offsets);
+  arguments.num_segments = 1;
+  arguments.device_num_segments = request.device_num_segments;
+  arguments.codec = BitRangeCodec<Narrow>::make(kind, request.order, 0, 8 * sizeof(Narrow));
+  const LaunchPlan plan{
+      n,
+      1,
+      limits,
+      stream,
+      limits.has_dependent_launch ? LaunchOrder::overlapping : LaunchOrder::after,
+      true};
+  status = cudaMemsetAsync(storage.passes, 0, sizeof(*storage.passes), stream);
+  if (status != cudaSuccess) return status;
+  return launch_radix<Narrow, ValueBytes>(plan, arguments, storage, nullptr, ArrayMethod::digits);
+}
+
+/// Sorts segments by all bits of their keys.
+template <class Narrow>
+cudaError_t sort_by_whole_keys(void* temp_storage, std::size_t& temp_storage_bytes,
+                               const DeviceRequest& request, cudaStream_t stream) {
+  const auto with = [&](auto sort) {
+    return sort(temp_storage, temp_storage_bytes, request, stream);
+  };
+  if (!is_sorted_as_array(request)) return with(sort_in_tiles_of<Narrow>);
+  return request.value_bytes == 0   ? with(sort_one_of<Narrow, 0>)
+         : request.value_bytes == 4 ? with(sort_one_of<Narrow, 4>)
+                                    : with(sort_one_of<Narrow, 8>);
+}
+
 }  // namespace
 
 cudaError_t sort_narrow_keys(void* temp_storage, std::size_t& temp_storage_bytes,
@@ -292,9 +378,10 @@ cudaError_t sort_narrow_keys(void* temp_storage, std::size_t& temp_storage_bytes
       request.begin_bit < 0 || request.begin_bit > end_bit || end_bit > bits)
     return cudaErrorInvalidValue;
   if (compares_whole_keys(request))
-    return bits == 8
-               ? sort_in_tiles_of<std::uint8_t>(temp_storage, temp_storage_bytes, request, stream)
-               : sort_in_tiles_of<std::uint16_t>(temp_storage, temp_storage_bytes, request, stream);
+    return bits == 8 ? sort_by_whole_keys<std::uint8_t>(temp_storage, temp_storage_bytes, request,
+                                                        stream)
+                     : sort_by_whole_keys<std::uint16_t>(temp_storage, temp_storage_bytes, request,
+                                                         stream);
   return bits == 8 ? sort_keys_of<std::uint8_t>(temp_storage, temp_storage_bytes, request, stream)
                    : sort_keys_of<std::uint16_t>(temp_storage, temp_storage_bytes, request, stream);
 }

@@ -105,6 +105,22 @@ __device__ bool has_even_buckets(Word key, few::AtomicWord<Word>* table,
   return !uneven && !is_heavy && static_cast<Word>(range[1] - range[0]) >> (bits - 1) != 0;
 }
 
+/// Whether the keys of a sample are spread over all octaves as evenly as those of even buckets over
+/// their range. Called by a block.
+template <class Word>
+__device__ bool has_even_magnitudes(Word key, unsigned int (&cells)[spread_cells]) {
+  constexpr unsigned int octaves = sizeof(Word) * 8;
+  static_assert(spread_cells >= octaves);
+  __syncthreads();
+  if (threadIdx.x < spread_cells) cells[threadIdx.x] = 0;
+  __syncthreads();
+  const unsigned int octave =
+      63 - static_cast<unsigned int>(__clzll(static_cast<long long>(std::uint64_t{key} | 1)));
+  const unsigned int before = atomicAdd(&cells[octave], 1);
+  constexpr unsigned int most = most_in_cell_for_buckets * spread_cells / octaves;
+  return __syncthreads_or(before >= most ? 1 : 0) == 0;
+}
+
 /// How to sort an array of which thread t has key t of a sample, and the next. Called by a block.
 template <class Word>
 __device__ ArrayMethod method_of(DigitUse use, const BitRangeCodec<Word>& codec, Word key,
@@ -113,9 +129,11 @@ __device__ ArrayMethod method_of(DigitUse use, const BitRangeCodec<Word>& codec,
                                  unsigned int (&cells)[spread_cells]) {
   if (use == DigitUse::never) return ArrayMethod::ranges;
   if (use == DigitUse::always) return ArrayMethod::digits;
-  if (use == DigitUse::buckets && has_even_buckets(key, table, range, cells))
-    return ArrayMethod::buckets;
-  if (use == DigitUse::buckets && sizeof(Word) == 4) return ArrayMethod::digits;
+  if (may_take_buckets(use)) {
+    if (has_even_buckets(key, table, range, cells)) return ArrayMethod::buckets;
+    if (has_even_magnitudes(key, cells)) return ArrayMethod::magnitudes;
+  }
+  if (use == DigitUse::buckets_or_digits) return ArrayMethod::digits;
   int differing = 0;
   for (int shift = codec.ignored_bits; shift < static_cast<int>(sizeof(Word)) * 8;
        shift += radix::digit_bits)
@@ -131,11 +149,10 @@ __device__ ArrayMethod method_of(DigitUse use, const BitRangeCodec<Word>& codec,
 /// One block clears the counters and samples the array: if neighbours at evenly spaced places are
 /// all in order, the array may be; if the sample has few distinct keys, the array may have. If
 /// neither, or if it is short, the array is left to one of the sorts.
-/// \param ranks_values  items with values are moved by the ranks of their keys if these are few
 template <class Word, class Tiles>
 __global__ void __launch_bounds__(sample_threads)
     sample_order_kernel(Arguments<Word> arguments, WorkListsOf<Tiles> lists, ArrayStart* start,
-                        radix::Passes* passes, DigitUse use, bool ranks_values,
+                        radix::Passes* passes, DigitUse use, FewKeysStorage few_keys,
                         std::uint64_t length) {
   __shared__ Word sample[sample_threads + 1];
   __shared__ few::AtomicWord<Word> table[sample_slots];
@@ -146,11 +163,12 @@ __global__ void __launch_bounds__(sample_threads)
     reinterpret_cast<std::uint32_t*>(lists.counters)[i] = 0;
   if (passes != nullptr)
     for (unsigned int i = thread;
-         i < sizeof(radix::Passes) / 4 * (use == DigitUse::buckets ? 2 : 1); i += sample_threads)
+         i < sizeof(radix::Passes) / 4 * radix::passes_of_array(use, length); i += sample_threads)
       reinterpret_cast<std::uint32_t*>(passes)[i] = 0;
   ArrayMethod method = ArrayMethod::ranges;
   InputKind order = InputKind::other;
-  if (length >= least_examined) {
+  if (is_examined(use, length)) {
+    const bool ranks_values = few_keys.passes != nullptr;
     // Equal keys may not be exchanged if they have values, or differ in bits that are not compared.
     const bool is_strict = arguments.value_bytes != 0 || arguments.codec.ignored_bits != 0;
     const std::uint64_t place = (length - 1) / sample_threads * thread;
@@ -170,12 +188,12 @@ __global__ void __launch_bounds__(sample_threads)
       order = InputKind::descending;
     }
     unsigned int distinct = sample_threads;
-    const bool may_be_uneven = use == DigitUse::uneven || use == DigitUse::buckets;
+    const bool may_be_uneven = use == DigitUse::uneven || may_take_buckets(use);
     const bool may_be_few = !is_strict || ranks_values;
     if (order == InputKind::other && (may_be_few || may_be_uneven))
       distinct = distinct_keys(table, key);
     if (order == InputKind::other && may_be_few) {
-      few::clear(start->few_keys);
+      few::clear(*few_keys.table);
       if (distinct <= (ranks_values ? few_in_sample_with_values : few_in_sample))
         order = InputKind::few_keys;
     }
@@ -298,7 +316,7 @@ struct CompareNothing {
 template <class Word, class Tiles>
 __global__ void __launch_bounds__(copy_threads)
     examine_keys_kernel(Arguments<Word> arguments, WorkListsOf<Tiles> lists, ArrayStart* start,
-                        RankPassStorage ranks, std::uint64_t length) {
+                        FewKeysStorage few_keys, std::uint64_t length) {
   __shared__ few::Shared<Word> shared;
   __shared__ bool is_last;
   wait_for_preceding_kernels();
@@ -306,13 +324,13 @@ __global__ void __launch_bounds__(copy_threads)
   if (sampled == InputKind::other) return;
   volatile std::uint32_t& disproved = start->decision.disproved;
   if (sampled == InputKind::few_keys) {
-    for (std::uint64_t i = std::uint64_t{blockIdx.x} * copy_threads + threadIdx.x; i < ranks.words;
-         i += std::uint64_t{gridDim.x} * copy_threads)
-      ranks.statuses[i] = 0;
+    for (std::uint64_t i = std::uint64_t{blockIdx.x} * copy_threads + threadIdx.x;
+         i < few_keys.words; i += std::uint64_t{gridDim.x} * copy_threads)
+      few_keys.statuses[i] = 0;
     // One of the keys may be like a free slot.
     const unsigned int most =
         arguments.value_bytes == 0 ? few::most_keys : few::most_keys_with_values - 1;
-    few::count(shared, arguments.keys_in, length, most, start->few_keys, disproved);
+    few::count(shared, arguments.keys_in, length, most, *few_keys.table, disproved);
   } else {
     // As for the sample: equal keys may not be exchanged if something tells them apart.
     const bool is_strict = arguments.value_bytes != 0 || arguments.codec.ignored_bits != 0;
@@ -330,22 +348,24 @@ __global__ void __launch_bounds__(copy_threads)
     if (threadIdx.x == 0 && start->decision.method == ArrayMethod::ranges)
       list_array(lists, length);
   } else if (sampled == InputKind::few_keys) {
-    few::order(shared, start->few_keys, arguments.codec);
+    few::order(shared, *few_keys.table, arguments.codec);
     if (arguments.value_bytes == 0) return;
     __syncthreads();
     for (unsigned int d = threadIdx.x; d < radix::digits; d += copy_threads)
-      ranks.passes->starts[0][d] = d < start->few_keys.used ? start->few_keys.positions[d] : length;
-    if (threadIdx.x == 0) ranks.passes->count = 1;
+      few_keys.passes->starts[0][d] =
+          d < few_keys.table->used ? few_keys.table->positions[d] : length;
+    if (threadIdx.x == 0) few_keys.passes->count = 1;
   }
 }
 
 /// Writes the keys that have been counted.
 template <class Word>
 __global__ void __launch_bounds__(counting::fill_threads)
-    fill_few_keys_kernel(Arguments<Word> arguments, const ArrayStart* start, std::uint64_t length) {
+    fill_few_keys_kernel(Arguments<Word> arguments, const ArrayStart* start,
+                         const few::FewKeys* few_keys, std::uint64_t length) {
   wait_for_preceding_kernels();
-  if (start->decision.sampled != InputKind::few_keys || start->decision.disproved != 0) return;
-  const few::FewKeys& table = start->few_keys;
+  if (!start->decision.has_few_keys()) return;
+  const few::FewKeys& table = *few_keys;
   const auto key_of = [&](unsigned int value) {
     return arguments.codec.decode(static_cast<Word>(table.sorted[value]));
   };
@@ -376,20 +396,22 @@ __global__ void __launch_bounds__(copy_threads)
 template <class Tiles, class Word>
 cudaError_t launch_array_start(const LaunchPlan& plan, const Arguments<Word>& arguments,
                                const WorkListsOf<Tiles>& lists, ArrayStart* start,
-                               radix::Passes* passes, DigitUse use, const RankPassStorage& ranks) {
+                               radix::Passes* passes, DigitUse use,
+                               const FewKeysStorage& few_keys) {
   const std::uint64_t n = plan.num_items;
-  cudaError_t status = launch(sample_order_kernel<Word, Tiles>, 1, sample_threads, 0, plan.stream,
-                              LaunchOrder::after, arguments, lists, start, passes, use,
-                              ranks.statuses != nullptr, n);
-  if (status != cudaSuccess || n < least_examined) return status;
+  cudaError_t status =
+      launch(sample_order_kernel<Word, Tiles>, 1, sample_threads, 0, plan.stream,
+             LaunchOrder::after, arguments, lists, start, passes, use, few_keys, n);
+  if (status != cudaSuccess || !is_examined(use, n)) return status;
   const std::uint64_t tiles = (n - 1) / copy_threads + 1;
   status = launch_resident(examine_keys_kernel<Word, Tiles>, plan, plan.order, tiles, no_limit,
-                           copy_threads, 0, arguments, lists, start, ranks, n);
+                           copy_threads, 0, arguments, lists, start, few_keys, n);
   if (status != cudaSuccess) return status;
   if (arguments.value_bytes == 0)
     return launch_resident(fill_few_keys_kernel<Word>, plan, plan.order,
                            counting::fill_tiles<Word>(n, 4), no_limit, counting::fill_threads, 0,
-                           arguments, static_cast<const ArrayStart*>(start), n);
+                           arguments, static_cast<const ArrayStart*>(start),
+                           static_cast<const few::FewKeys*>(few_keys.table), n);
   const auto copy_values = [&]<class Value>(Value) {
     return launch_resident(copy_ordered_values_kernel<Value>, plan, plan.order, tiles, no_limit,
                            copy_threads, 0, static_cast<const Value*>(arguments.values_in),
@@ -402,7 +424,7 @@ cudaError_t launch_array_start(const LaunchPlan& plan, const Arguments<Word>& ar
 #define SORTIE_ARRAY_START(Tiles, Word)                                                  \
   template cudaError_t launch_array_start<Tiles, Word>(                                  \
       const LaunchPlan&, const Arguments<Word>&, const WorkListsOf<Tiles>&, ArrayStart*, \
-      radix::Passes*, DigitUse, const RankPassStorage&)
+      radix::Passes*, DigitUse, const FewKeysStorage&)
 SORTIE_ARRAY_START(LargeTiles, std::uint32_t);
 SORTIE_ARRAY_START(LargeTiles, std::uint64_t);
 SORTIE_ARRAY_START(SmallTiles, std::uint32_t);

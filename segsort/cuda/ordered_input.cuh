@@ -23,21 +23,27 @@ struct ArrayStart {
   std::uint64_t end;
   ArrayDecision decision;
   std::uint32_t blocks_done;
-  few::FewKeys few_keys;
 };
 
-/// Where the pass over the ranks of few keys with values is prepared; null: there is none.
-struct RankPassStorage {
-  radix::Passes* passes = nullptr;
+/// Whether a sample of an array is taken.
+__host__ __device__ constexpr bool is_examined(DigitUse use, std::uint64_t items) {
+  return use != DigitUse::never || items >= least_examined;
+}
+
+/// Where few keys are counted, and the pass over their ranks is prepared, if they have values.
+struct FewKeysStorage {
+  few::FewKeys* table = nullptr;    ///< may be in the scratch buffer, which is not used meanwhile
+  radix::Passes* passes = nullptr;  ///< null: there is no such pass
   radix::Status* statuses = nullptr;
   std::uint64_t words = 0;  ///< of the statuses
 };
 
 /// Launches the begin of a sort, which also clears `passes`, if that is not null.
-/// \pre plan.is_array; passes is not null if `use` is not `never`
+/// \pre plan.is_array; passes is not null if `use` is not `never`; few_keys.table is not null if the
+///      array is examined
 template <class Tiles, class Word>
 cudaError_t launch_array_start(const LaunchPlan& plan, const Arguments<Word>& arguments,
                                const WorkListsOf<Tiles>& lists, ArrayStart* start,
-                               radix::Passes* passes, DigitUse use, const RankPassStorage& ranks);
+                               radix::Passes* passes, DigitUse use, const FewKeysStorage& few_keys);
 
 }  // namespace sortie::segsort

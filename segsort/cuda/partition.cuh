@@ -90,10 +90,13 @@ __device__ __forceinline__ void list_buckets(Shared& shared, const Lists& lists,
     const int first = shared.group_starts[group];
     const std::uint64_t start = shared.starts[first];
     const std::uint64_t length = shared.starts[shared.next_group[first]] - start;
-    if (length > lists.longest()) {
+    if (length > lists.longest() && cut.is_floating()) {
+      // What the bucket spans is found out when it is counted.
+      keep_large(Part{part.begin + start, length, part.base, part.span, to, LowKeys::divided});
+    } else if (length > lists.longest()) {
       const std::uint64_t least = cut.first_of(first);
       keep_large(Part{part.begin + start, length, part.base + least,
-                      cut.first_of(first + 1) - 1 - least, to, 0});
+                      cut.first_of(first + 1) - 1 - least, to, part.low_keys});
     } else if (length > 1 || (length == 1 && to != Buffer::output)) {
       lists.add_group(Group(part.begin + start, static_cast<std::uint32_t>(length), to));
     }
@@ -112,21 +115,28 @@ __device__ Part part_of(const Arguments<Word>& arguments, std::uint32_t segment)
   const Buffer buffer = arguments.keys_in == arguments.keys_out ? Buffer::output : Buffer::input;
   if (arguments.ranges != nullptr) {
     const SegmentRange range = arguments.ranges[segment];
-    return {found.begin, found.length, range.least, range.greatest - range.least, buffer, 0};
+    return {found.begin, found.length,    range.least, range.greatest - range.least,
+            buffer,      LowKeys::unknown};
   }
   constexpr int bits = static_cast<int>(sizeof(Word)) * 8;
   const int compared = bits - arguments.codec.ignored_bits;
   const std::uint64_t span = compared == 0 ? 0 : ~std::uint64_t{0} >> (64 - compared);
-  return {found.begin, found.length, 0, span, buffer, 0};
+  return {found.begin, found.length, 0, span, buffer, LowKeys::unknown};
 }
 
-/// Whether the buckets divide the keys well enough to move the items. Otherwise narrows the range
-/// of the part to the one that its keys span.
-__device__ inline bool range_is_tight(Part& part, std::uint64_t least, std::uint64_t greatest) {
-  if (greatest - least >= part.span / 4) return true;
+/// Whether a cut divides the keys of a part well enough to move the items. Otherwise equal ranges
+/// shall, and the range of the part is narrowed to the one that its keys span.
+template <class Word>
+__device__ inline bool divides(const RangeCut& cut, Part& part, const BitRangeCodec<Word>& codec,
+                               std::uint64_t least, std::uint64_t greatest) {
+  if (!cut.is_floating() && greatest - least >= part.span / 4) return true;
   part.base = least;
   part.span = greatest - least;
-  return false;
+  if (!cut.is_floating()) return false;
+  part.low_keys = LowKeys::divided;
+  const Digits<Word> digits(codec, cut);
+  return digits.template of_compared<true>(static_cast<Word>(least)) !=
+         digits.template of_compared<true>(static_cast<Word>(greatest));
 }
 
 /// Stack of parts that one block has yet to partition. They are disjoint, and each exceeds a tile.
@@ -153,13 +163,32 @@ __device__ __forceinline__ void partition_in_block(Shared& shared,
     Part part = pending.parts[pending.count - 1];
     __syncthreads();
     if (threadIdx.x == 0) --pending.count;
-    RangeCut cut(part, typename Lists::Tiles{});
+    const auto set_cut = [&](const Word(&keys)[Shared::items]) {
+      if (threadIdx.x >= 32) return;
+      RangeCut cut(part, typename Lists::Tiles{});
+      if constexpr (Shared::may_float) {
+        constexpr int step = Shared::items / samples_of_lane;
+        static_assert(Shared::threads * step * (samples_of_lane - 1) + 32 <=
+                      LargeTiles::longest_group);
+        if (part.low_keys == LowKeys::unknown && lists.cuts_may_float) {
+          const Digits<Word> digits(arguments.codec, cut);
+          Word sample[samples_of_lane];
+#pragma unroll
+          for (int i = 0; i < samples_of_lane; ++i) sample[i] = digits.compared(keys[i * step]);
+          Part sampled = part;
+          cut = cut_by_sample(sampled, sample, typename Lists::Tiles{});
+        }
+      }
+      if (threadIdx.x != 0) return;
+      shared.cut = cut;
+      shared.digits = Digits<Word>(arguments.codec, cut);
+    };
     const auto count = [&] {
-      return count_digits(shared, arguments.keys_of(part.buffer) + part.begin, part.length,
-                          Digits<Word>(arguments.codec, cut), part.length,
-                          [](std::uint64_t, const OfBuckets<std::uint32_t>&) {});
+      return count_digits(shared, arguments.keys_of(part.buffer) + part.begin, part.length, set_cut,
+                          part.length, [](std::uint64_t, const OfBuckets<std::uint32_t>&) {});
     };
     OfBuckets<std::uint32_t> lengths = count();
+    RangeCut cut = shared.cut;
     const std::uint64_t least = shared.least;
     const std::uint64_t greatest = shared.greatest;
     if (least == greatest) {
@@ -167,9 +196,9 @@ __device__ __forceinline__ void partition_in_block(Shared& shared,
       __syncthreads();
       continue;
     }
-    if (!range_is_tight(part, least, greatest)) {
-      cut = RangeCut(part, typename Lists::Tiles{});
+    if (!divides(cut, part, arguments.codec, least, greatest)) {
       lengths = count();
+      cut = shared.cut;
     }
     OfBuckets<std::uint64_t> starts{};
     starts += starts_of(lengths, shared.warp_sums);

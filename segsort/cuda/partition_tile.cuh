@@ -21,6 +21,7 @@ struct PartitionShared {
   static constexpr int warps = Shape.warps();
   static constexpr int items = Shape.items;
   static constexpr int tile = Shape.tile();
+  static constexpr bool may_float = Shape.may_float;
   using Value = ValueWord<value_bytes>;
   static_assert(threads >= most_buckets / 2, "each thread handles two buckets");
   static_assert(tile <= 1 << 16 && most_buckets <= 1 << 10, "places and buckets are packed");
@@ -35,7 +36,8 @@ struct PartitionShared {
   /// Items of each bucket in each warp; then the position of the first of them in the tile.
   alignas(16) std::uint16_t counts[warps][most_buckets];
   std::uint64_t places[most_buckets];  ///< destination of the next items of each bucket
-  // Input of move_tile().
+  RangeCut cut;
+  // Input of count_digits() and move_tile().
   Digits<Word> digits;
   const Word* keys_from;
   const Value* values_from;
@@ -105,14 +107,15 @@ __device__ __forceinline__ OfBuckets<Number> starts_of(const OfBuckets<Number>& 
 }
 
 /// Counts the digits of `length` items from `keys` on, and finds the least and greatest of their
-/// compared bits (shared.least, shared.greatest). Before each range of `group_items` items, calls
-/// `report_group` with its index and the counts so far. Begins and ends with a barrier.
+/// compared bits (shared.least, shared.greatest). `set_digits` sets shared.digits; it is called
+/// with the first `items` keys of each thread, item r threads + thread in register r, as far as
+/// there are so many items. Before each range of `group_items` items, calls `report_group` with its
+/// index and the counts so far. Begins and ends with a barrier.
 /// \return the number of items in the buckets of the thread
-template <class Shared, class ReportGroup>
+template <class Shared, class SetDigits, class ReportGroup>
 __device__ __forceinline__ OfBuckets<std::uint32_t> count_digits(
     Shared& shared, const typename Shared::Word* keys, std::uint64_t length,
-    const Digits<typename Shared::Word>& digits, std::uint64_t group_items,
-    const ReportGroup& report_group) {
+    const SetDigits& set_digits, std::uint64_t group_items, const ReportGroup& report_group) {
   using Word = typename Shared::Word;
   const int thread = static_cast<int>(threadIdx.x);
   // Neighbouring warps update different copies of the counters, which fit while no tile is in
@@ -147,6 +150,9 @@ __device__ __forceinline__ OfBuckets<std::uint32_t> count_digits(
     shared.least = ~std::uint64_t{0};
     shared.greatest = 0;
   }
+  set_digits(loaded);
+  __syncthreads();
+  const Digits<Word> digits = shared.digits;
   Word least = ~Word{0};
   Word greatest = 0;
   for (std::uint64_t begin = 0; begin < length; begin += group_items) {
@@ -160,24 +166,33 @@ __device__ __forceinline__ OfBuckets<std::uint32_t> count_digits(
       for (int r = 0; r < Shared::items; ++r) current[r] = loaded[r];
       load(tile + Shared::tile);  // overlaps with counting this tile
       const int rest = static_cast<int>(min(length - tile, std::uint64_t{Shared::tile})) - thread;
-      // Run-length aggregates atomics: additions to one counter wait for each other.
-      std::uint32_t digit = 0;
-      std::uint32_t run = 0;
+      const auto count = [&]<bool Floating>() {
+        // Run-length aggregates atomics: additions to one counter wait for each other.
+        std::uint32_t digit = 0;
+        std::uint32_t run = 0;
 #pragma unroll
-      for (int r = 0; r < Shared::items; ++r) {
-        if (r * Shared::threads >= rest) continue;
-        const Word compared = digits.compared(current[r]);
-        least = min(least, compared);
-        greatest = max(greatest, compared);
-        const std::uint32_t next = digits.of_compared(compared);
-        if (next != digit && run != 0) {
-          atomicAdd(&own[digit], run);
-          run = 0;
+        for (int r = 0; r < Shared::items; ++r) {
+          if (r * Shared::threads >= rest) continue;
+          const Word compared = digits.compared(current[r]);
+          least = min(least, compared);
+          greatest = max(greatest, compared);
+          const std::uint32_t next = digits.template of_compared<Floating>(compared);
+          if (next != digit && run != 0) {
+            atomicAdd(&own[digit], run);
+            run = 0;
+          }
+          digit = next;
+          ++run;
         }
-        digit = next;
-        ++run;
+        if (run != 0) atomicAdd(&own[digit], run);
+      };
+      if constexpr (Shared::may_float) {
+        if (digits.is_floating()) {
+          count.template operator()<true>();
+          continue;
+        }
       }
-      if (run != 0) atomicAdd(&own[digit], run);
+      count.template operator()<false>();
     }
   }
   least = min_in_warp(least);
@@ -230,7 +245,7 @@ inline constexpr std::uint32_t least_heavy_lanes = 6;
 /// Warp w holds item 32 items w + 32 r + l of the tile in register r of lane l, until the items are
 /// in the order of the buckets; then thread t holds positions r threads + t. Keys are moved first.
 /// The values, loaded meanwhile, use the same shared memory afterwards.
-template <class Shared, bool IsFull, bool IsPlain>
+template <class Shared, bool IsFull, bool IsPlain, bool IsFloating>
 __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_last) {
   using Word = typename Shared::Word;
   using Value = typename Shared::Value;
@@ -257,7 +272,7 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
   std::uint16_t* const counts = shared.counts[warp];
   const Digits<Word> digits = shared.digits;
   const auto digit_of = [&](int r) -> std::uint32_t {
-    return is_item(first + 32 * r) ? digits.template of<IsPlain>(keys[r]) : 0;
+    return is_item(first + 32 * r) ? digits.template of<IsPlain, IsFloating>(keys[r]) : 0;
   };
   // Items of one bucket wait for each other when they are ranked, unless it is known to be
   // frequent.
@@ -323,7 +338,8 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
 #pragma unroll
   for (int r = 0; r < items; ++r) {
     if (!is_item(first + 32 * r)) continue;
-    const std::uint32_t place = counts[digits_to_place.template of<IsPlain>(keys[r])] + ranks[r];
+    const std::uint32_t digit = digits_to_place.template of<IsPlain, IsFloating>(keys[r]);
+    const std::uint32_t place = counts[digit] + ranks[r];
     in_order.set(r, place);
     shared.keys()[place] = keys[r];
   }
@@ -345,7 +361,7 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
     const int place = r * Shared::threads + thread;
     if (!is_item(place)) continue;
     const Word key = shared.keys()[place];
-    const std::uint32_t digit = digits_to_move.template of<IsPlain>(key);
+    const std::uint32_t digit = digits_to_move.template of<IsPlain, IsFloating>(key);
     if constexpr (Shared::value_bytes != 0) buckets.set(r, digit);
     keys_to[shared.places[digit] + r * Shared::threads] = key;
   }
@@ -377,14 +393,27 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
 template <class Shared>
 __device__ __forceinline__ void move_items(std::uint64_t begin, std::uint64_t length) {
   const bool plain = shared_memory<Shared>().digits.plain();
-  for (; length >= Shared::tile; begin += Shared::tile, length -= Shared::tile) {
-    if (plain) {
-      move_tile<Shared, true, true>(begin, Shared::tile, length == Shared::tile);
-    } else {
-      move_tile<Shared, true, false>(begin, Shared::tile, length == Shared::tile);
+  if constexpr (Shared::may_float) {
+    if (shared_memory<Shared>().digits.is_floating()) {
+      for (; length >= Shared::tile; begin += Shared::tile, length -= Shared::tile) {
+        if (plain) {
+          move_tile<Shared, true, true, true>(begin, Shared::tile, length == Shared::tile);
+        } else {
+          move_tile<Shared, false, false, true>(begin, Shared::tile, length == Shared::tile);
+        }
+      }
+      if (length != 0) move_tile<Shared, false, false, true>(begin, static_cast<int>(length), true);
+      return;
     }
   }
-  if (length != 0) move_tile<Shared, false, false>(begin, static_cast<int>(length), true);
+  for (; length >= Shared::tile; begin += Shared::tile, length -= Shared::tile) {
+    if (plain) {
+      move_tile<Shared, true, true, false>(begin, Shared::tile, length == Shared::tile);
+    } else {
+      move_tile<Shared, true, false, false>(begin, Shared::tile, length == Shared::tile);
+    }
+  }
+  if (length != 0) move_tile<Shared, false, false, false>(begin, static_cast<int>(length), true);
 }
 
 }  // namespace sortie::segsort

@@ -115,6 +115,7 @@ struct PartitionShape {
   int threads;
   int items;  ///< per thread in a tile
   int resident_blocks;
+  bool may_float = false;  ///< whether there are floating cuts, see RangeCut
 
   [[nodiscard]] constexpr int warps() const { return threads / 32; }
   [[nodiscard]] constexpr int tile() const { return threads * items; }
@@ -150,13 +151,13 @@ struct LargeTiles {
   /// contiguous writes.
   template <class Word, int ValueBytes>
   static constexpr PartitionShape grid_shape = sizeof(Word) <= 4 && ValueBytes <= 4
-                                                   ? PartitionShape{384, 24, 2}
-                                                   : PartitionShape{512, 24, 1};
+                                                   ? PartitionShape{384, 24, 2, true}
+                                                   : PartitionShape{512, 24, 1, true};
   /// For the partition by one block: small tiles, which one part can fill.
   template <class Word, int ValueBytes>
   static constexpr PartitionShape single_block_shape = sizeof(Word) <= 4 && ValueBytes <= 4
-                                                           ? PartitionShape{384, 24, 2}
-                                                           : PartitionShape{384, 16, 2};
+                                                           ? PartitionShape{384, 24, 2, true}
+                                                           : PartitionShape{384, 16, 2, true};
   static constexpr std::uint64_t smallest_partition_tile = 384 * 24;  ///< of grid_shape
   /// Parts that a block has yet to partition are longer than this.
   static constexpr std::uint32_t longest_sorted_part = longest_of_small_tile;

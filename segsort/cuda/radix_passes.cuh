@@ -44,6 +44,12 @@ struct Passes {
   std::uint32_t next_tile[portions_of_table];
 };
 
+/// Number of `Passes` of an array. A long one has some for the fallback of its own, which in a short
+/// one is short_digits_kernel.
+__host__ __device__ constexpr unsigned int passes_of_array(DigitUse use, std::uint64_t items) {
+  return may_take_buckets(use) && items >= least_examined ? 2 : 1;
+}
+
 /// A portion of a pass.
 struct Portion {
   std::uint32_t pass;
@@ -104,14 +110,37 @@ __host__ __device__ int passes_of(const BitRangeCodec<Word>& codec) {
   return (static_cast<int>(sizeof(Word)) * 8 - codec.ignored_bits + digit_bits - 1) / digit_bits;
 }
 
+/// Bits below the highest one in a magnitude, so that magnitudes have two digits.
+template <class Word>
+inline constexpr int magnitude_bits = sizeof(Word) == 8 ? 10 : 11;
+/// A word as a floating-point number: the place of its highest bit, and the bits below that. Ascends
+/// with the word. Keys of a density of 1/x have evenly spread magnitudes.
+template <class Word>
+__device__ __forceinline__ std::uint32_t magnitude(Word word) {
+  constexpr int bits = magnitude_bits<Word>;
+  int highest;
+  if constexpr (sizeof(Word) == 8) {
+    highest = 63 - __clzll(static_cast<long long>(word | Word{1} << bits));
+  } else {
+    highest = 31 - __clz(static_cast<int>(std::uint32_t{word} | 1u << bits));
+  }
+  const auto leading = static_cast<std::uint32_t>(word >> (highest - bits));
+  return leading + (static_cast<std::uint32_t>(highest - bits) << bits);
+}
+/// Each word below has a magnitude of its own, which is the word.
+template <class Word>
+inline constexpr Word exact_magnitudes = Word{2} << magnitude_bits<Word>;
+
 /// Counts the digits [first_pass, used_passes) of the keys in tiles of Threads * count_items, a grid
 /// apart; thread t holds keys r Threads + t of a tile. Called by a block; ends with a barrier.
+/// \param by_magnitudes  counts the digits of magnitudes, in place of the two last ones
 /// \param counts  in shared memory, two copies of counters of each digit of each pass, for even and
 ///                odd lanes
 template <unsigned int Threads, class Word>
 __device__ __forceinline__ void count_digits_of_tiles(const Arguments<Word>& arguments,
                                                       unsigned int* counts, int first_pass,
-                                                      int used_passes, std::uint64_t length) {
+                                                      int used_passes, bool by_magnitudes,
+                                                      std::uint64_t length) {
   constexpr unsigned int counters = all_passes<Word> * digits;
   const unsigned int thread = threadIdx.x;
   for (unsigned int i = thread; i < 2 * counters; i += Threads) counts[i] = 0;
@@ -121,6 +150,14 @@ __device__ __forceinline__ void count_digits_of_tiles(const Arguments<Word>& arg
   constexpr int bits = static_cast<int>(sizeof(Word)) * 8;
   const bool counts_all = codec.plain && first_pass == 0;
   const auto count = [&](Word key) {
+    if constexpr (sizeof(Word) >= 4) {
+      if (by_magnitudes) {
+        const std::uint32_t whole = magnitude(word_of(codec, key));
+        atomicAdd(&own[(all_passes<Word> - 2) * digits + whole % digits], 1);
+        atomicAdd(&own[(all_passes<Word> - 1) * digits + whole / digits], 1);
+        return;
+      }
+    }
     if (counts_all) {
 #pragma unroll
       for (int p = 0; p < all_passes<Word>; ++p)
@@ -149,6 +186,26 @@ __device__ __forceinline__ void count_digits_of_tiles(const Arguments<Word>& arg
   __syncthreads();
 }
 
+/// Of narrow keys, the first segment may be sorted in place of a whole array: moves the arrays to its
+/// items, and shortens a range of `length` items from `begin` on to those that the segment has. Does
+/// nothing without offsets, and for longer keys.
+template <class Word>
+__device__ __forceinline__ void restrict_to_segment(Arguments<Word>& arguments, std::uint64_t begin,
+                                                    std::uint64_t& length) {
+  if constexpr (sizeof(Word) < 4) {
+    if (arguments.begin_offsets.data == nullptr) return;
+    const SegmentExtent segment =
+        arguments.segments() == 0 ? SegmentExtent{0, 0} : arguments.offsets(0).extent();
+    length = segment.length > begin ? min(length, segment.length - begin) : 0;
+    arguments.keys_in += segment.begin;
+    arguments.keys_out += segment.begin;
+    const auto value_bytes = static_cast<std::uint64_t>(arguments.value_bytes);
+    arguments.values_in =
+        static_cast<const char*>(arguments.values_in) + segment.begin * value_bytes;
+    arguments.values_out = static_cast<char*>(arguments.values_out) + segment.begin * value_bytes;
+  }
+}
+
 /// Counts all digits of all keys that `method` sorts by, clears the table of statuses, and decides,
 /// in the block that ends last, which passes are necessary.
 /// \param decision  of this and the next kernels, whether there is anything to do; null: there is
@@ -162,14 +219,18 @@ __global__ void __launch_bounds__(count_threads)
   __shared__ std::uint64_t sums[count_threads / 32];
   __shared__ bool is_last;
   wait_for_preceding_kernels();
-  if (decision != nullptr && !decision->is_due(method)) return;
+  if (decision != nullptr && !decision->takes_kernels_of(method)) return;
+  const bool by_magnitudes = method == ArrayMethod::buckets && decision != nullptr &&
+                             decision->is_due(ArrayMethod::magnitudes);
   const unsigned int thread = threadIdx.x;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * count_threads + thread; i < words;
        i += std::uint64_t{gridDim.x} * count_threads)
     statuses[i] = 0;
+  restrict_to_segment(arguments, 0, length);
   const int used_passes = passes_of(arguments.codec);
   const int first_pass = method == ArrayMethod::buckets ? used_passes - bucket_passes : 0;
-  count_digits_of_tiles<count_threads>(arguments, counts, first_pass, used_passes, length);
+  count_digits_of_tiles<count_threads>(arguments, counts, first_pass, used_passes, by_magnitudes,
+                                       length);
   for (unsigned int i = thread; i < counters; i += count_threads) {
     const unsigned int sum = counts[i] + counts[counters + i];
     if (sum != 0)
@@ -619,6 +680,8 @@ __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
   using Shared = PassShared<Word, ValueBytes>;
   wait_for_preceding_kernels();
   if ((decision != nullptr && !decision->is_due(method)) || portion.pass >= passes->count) return;
+  restrict_to_segment(arguments, portion.begin, portion.length);
+  if (portion.length == 0) return;
   const PortionPass pass = pass_of(arguments, passes, portion);
   const StartsOfPass starts{passes->starts[passes->order[portion.pass]]};
   if constexpr (IsPlain) {
@@ -626,6 +689,40 @@ __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
   } else {
     move_portion<Shared>(arguments, statuses, pass, EncodedKeys<Word>(arguments.codec), starts);
   }
+}
+
+/// Keys by the digits of their magnitudes.
+template <class Word>
+struct MagnitudeKeys {
+  const BitRangeCodec<Word>& codec;
+
+  /// \param shift  as of the two highest digits of a word
+  __device__ __forceinline__ static std::uint32_t digit(Word word, int shift) {
+    constexpr int of_lower = (all_passes<Word> - bucket_passes) * digit_bits;
+    return magnitude(word) >> (shift - of_lower) & (digits - 1);
+  }
+  __device__ __forceinline__ Word encode(Word key) const { return word_of(codec, key); }
+  __device__ __forceinline__ Word decode(Word word) const {
+    return codec.plain ? word : codec.decode(word);
+  }
+  template <class Function>
+  __device__ __forceinline__ void choose(const Function& function) const {
+    function(*this);
+  }
+};
+
+/// A portion of a pass of a sort by magnitudes.
+template <class Word, int ValueBytes>
+__global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
+                                  radix_shape<Word, ValueBytes>.resident_blocks)
+    magnitude_pass_kernel(Arguments<Word> arguments, const ArrayDecision* decision, Passes* passes,
+                          Status* statuses, Portion portion) {
+  wait_for_preceding_kernels();
+  if (!decision->is_due(ArrayMethod::magnitudes) || portion.pass >= passes->count) return;
+  move_portion<PassShared<Word, ValueBytes>>(
+      arguments, statuses, pass_of(arguments, passes, portion),
+      MagnitudeKeys<Word>{arguments.codec},
+      StartsOfPass{passes->starts[passes->order[portion.pass]]});
 }
 
 /// Shared memory of a block of the pass over ranks.

@@ -53,15 +53,18 @@ struct StartOfThread {
 ///   shared memory   the counters, then PassShared
 ///   thread d        knows the number of items of digit d, and computes where they begin
 ///
+/// \param decision  whether there is anything to do; null: there is
 /// \tparam IsPlain  the keys need no encoding
 template <class Word, int ValueBytes, bool IsPlain>
 __global__ void __launch_bounds__(short_shape<Word, ValueBytes>.threads,
                                   short_shape<Word, ValueBytes>.resident_blocks)
-    short_digits_kernel(Arguments<Word> arguments, ShortPasses<Word>* passes, Status* statuses,
-                        std::uint32_t words, std::uint32_t length) {
+    short_digits_kernel(Arguments<Word> arguments, const ArrayDecision* decision,
+                        ShortPasses<Word>* passes, Status* statuses, std::uint32_t words,
+                        std::uint32_t length) {
   using Shared = PassShared<Word, ValueBytes, short_shape<Word, ValueBytes>>;
   static_assert(2 * all_passes<Word> * digits * 4 <= sizeof(Shared::area));
   constexpr unsigned int threads = Shared::threads;
+  if (decision != nullptr && !decision->is_due(ArrayMethod::digits)) return;
   Shared& shared = *reinterpret_cast<Shared*>(dynamic_shared_memory());
   const auto grid = cooperative_groups::this_grid();
   const unsigned int thread = threadIdx.x;
@@ -74,7 +77,7 @@ __global__ void __launch_bounds__(short_shape<Word, ValueBytes>.threads,
 
   const int used_passes = passes_of(arguments.codec);
   auto* const counts = reinterpret_cast<unsigned int*>(shared.area);
-  count_digits_of_tiles<threads>(arguments, counts, 0, used_passes, length);
+  count_digits_of_tiles<threads>(arguments, counts, 0, used_passes, false, length);
   constexpr unsigned int counters = all_passes<Word> * digits;
   for (unsigned int i = thread; i < counters; i += threads) {
     const unsigned int sum = counts[i] + counts[counters + i];

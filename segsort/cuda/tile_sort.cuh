@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "segsort/cuda/policy.cuh"
@@ -53,15 +54,26 @@ __device__ __forceinline__ std::uint32_t distance_of(const T& tile) {
 template <class T>
 __device__ __noinline__ bool has_ordered_ties(std::uint32_t tile_distance, int length,
                                               typename T::Word compare_mask) {
-  const T& tile = tile_at<T>(tile_distance);
+  T& tile = tile_at<T>(tile_distance);
+  const auto key_of = [&](std::uint32_t word) {
+    return static_cast<typename T::Word>(tile.keys[word & T::index_mask] & compare_mask);
+  };
+  // Each thread compares its own words, and the last one with the first of the next thread.
+  const int items = min(length - 1 - T::thread() * T::items, T::items);
   bool inverted = false;
-#pragma unroll 4
-  for (int position = T::thread(); position + 1 < length; position += T::threads) {
-    const std::uint32_t word = tile.word(position);
-    const std::uint32_t next = tile.word(position + 1);
-    inverted |=
-        (word ^ next) <= T::index_mask && (tile.keys[word & T::index_mask] & compare_mask) >
-                                              (tile.keys[next & T::index_mask] & compare_mask);
+  if (items > 0) {
+    std::uint32_t word = tile.blocked(0);
+    auto key = key_of(word);
+#pragma unroll
+    for (int r = 0; r < T::items; ++r) {
+      if (r >= items) continue;
+      const std::uint32_t next =
+          r + 1 < T::items ? tile.blocked(r + 1) : tile.word((T::thread() + 1) * T::items);
+      const auto next_key = key_of(next);
+      inverted |= (word ^ next) <= T::index_mask && key > next_key;
+      word = next;
+      key = next_key;
+    }
   }
   return !T::any(inverted);
 }
@@ -298,9 +310,10 @@ __device__ __noinline__ void set_floating_windows(std::uint32_t tile_distance, i
   }
 }
 
-/// Lanes of 32 that must have an item in the lowest sixteenth of the range of the keys, for windows
-/// of short segments to be floating-point numbers. Of evenly spread keys, 2 have.
-inline constexpr int least_low_lanes = 12;
+/// Lanes of 32 that must have two items in the lowest sixteenth of the range of the keys, for
+/// windows in a warp's tile to be floating-point numbers at once. Of keys of a density of 1/x, 24
+/// have; of those of sorted segments of two items, 16.
+inline constexpr int least_low_lanes = 18;
 
 /// What differs between the keys of a tile, relative to the base of their range.
 template <class Word>
@@ -350,10 +363,102 @@ __device__ __forceinline__ int low_zeros(std::uint64_t word) {
 /// Bins of an uneven tile may have as many words as this many threads: of 100 random keys in a tile
 /// of 1024 items, some have 36.
 inline constexpr int most_exchanges = 8;
+/// As above, for words that have not been examined. A few bins with more words than a thread do not
+/// make a tile of up to 2048 items an uneven one: of 100 random keys in 1024 items, some share a
+/// bin.
+template <class T>
+inline constexpr int most_exchanges_at_once = T::capacity <= 2048 ? 4 : 1;
+
+/// Replaces the windows of a tile of one segment by estimates of the places of its items: numbers
+/// below the length, with binary places behind the point. A bin per highest bits of a key counts its
+/// items, which follow those of the bins before. Within a bin the estimate grows with the key, or, if
+/// its items have one key, with their index: equal keys are as evenly spread as all others. On entry
+/// and return the words are in the order of the items. Begins after a barrier and ends with one.
+template <class T>
+__device__ __forceinline__ void estimate_places(T& tile, std::uint32_t (&words)[T::items],
+                                                int length, KeyRange<typename T::Word> range,
+                                                typename T::Word compare_mask) {
+  using Word = typename T::Word;
+  constexpr int bin_bits =
+      std::has_single_bit(static_cast<unsigned int>(T::capacity)) ? T::index_bits : T::bin_bits;
+  constexpr int bins = 1 << bin_bits;
+  // Counter of a bin: the number of its items; its first item to be counted, later the place of its
+  // first item; whether keys differ.
+  constexpr int count_bits = T::index_bits + 1;
+  constexpr std::uint32_t count_mask = (1u << count_bits) - 1;
+  constexpr std::uint32_t is_mixed = 1u << 31;
+  static_assert(2 * count_bits < 32 && bins <= T::capacity);
+  const int thread = T::thread();
+  const auto counter = [&](int bin) -> std::uint32_t& { return tile.words[banked(bin)]; };
+  const auto key_of = [&](int e) { return static_cast<Word>(tile.keys[e] & compare_mask); };
+  const auto bits_of_key = [&](Word key) {
+    return bits_below(static_cast<Word>(key - range.base), range.span);
+  };
+  const auto bin_of = [](std::uint32_t bits) { return static_cast<int>(bits >> (32 - bin_bits)); };
+
+  for (int bin = thread; bin < bins; bin += T::threads) counter(bin) = 0;
+  T::synchronise();
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) {
+    const int e = r * T::threads + thread;
+    if (e >= length) continue;
+    std::uint32_t& bin = counter(bin_of(bits_of_key(key_of(e))));
+    if ((atomicAdd(&bin, 1) & count_mask) == 0)
+      atomicAdd(&bin, static_cast<std::uint32_t>(e) << count_bits);
+  }
+  T::synchronise();
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) {
+    const int e = r * T::threads + thread;
+    if (e >= length) continue;
+    const Word key = key_of(e);
+    std::uint32_t& bin = counter(bin_of(bits_of_key(key)));
+    const std::uint32_t first = bin >> count_bits & T::index_mask;
+    if (key_of(static_cast<int>(first)) != key) atomicOr(&bin, is_mixed);
+  }
+  T::synchronise();
+  constexpr int counters_per_thread = (bins - 1) / T::threads + 1;
+  std::uint32_t counts[counters_per_thread];
+  std::uint32_t sum = 0;
+#pragma unroll
+  for (int i = 0; i < counters_per_thread; ++i) {
+    const int bin = thread * counters_per_thread + i;
+    counts[i] = bin < bins ? counter(bin) & (is_mixed | count_mask) : 0;
+    sum += counts[i] & count_mask;
+  }
+  const std::uint32_t up_to = inclusive_sum_in_warp(sum);
+  keep_sum_of_warp(tile, up_to);
+  T::synchronise();
+  std::uint32_t before = sum_before(tile, up_to, sum);
+#pragma unroll
+  for (int i = 0; i < counters_per_thread; ++i) {
+    const int bin = thread * counters_per_thread + i;
+    if (bin < bins) counter(bin) = counts[i] | before << count_bits;
+    before += counts[i] & count_mask;
+  }
+  T::synchronise();
+  const std::uint32_t of_item = 0xffffffffu / static_cast<std::uint32_t>(length);
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) {
+    const int e = r * T::threads + thread;
+    words[r] = 0xffffffffu;
+    if (e >= length) continue;
+    const std::uint32_t bits = bits_of_key(key_of(e));
+    const std::uint32_t bin = counter(bin_of(bits));
+    const std::uint32_t share =
+        (bin & is_mixed) != 0 ? bits << bin_bits : static_cast<std::uint32_t>(e) * of_item;
+    const std::uint64_t within = std::uint64_t{bin & count_mask} * share >> T::index_bits;
+    const std::uint32_t first = (bin >> count_bits & count_mask) << (32 - T::index_bits);
+    words[r] = ((first + static_cast<std::uint32_t>(within)) & ~T::index_mask) |
+               static_cast<std::uint32_t>(e);
+  }
+  T::synchronise();
+}
 
 /// Sorts a tile whose words sort_tile() could not sort, or whose ties it could not. Windows are made
 /// again without the low bits in which all keys agree, and with those of the item index instead;
-/// and if many keys are near the least, as floating-point numbers. Not inlined, because it is
+/// and if many keys are near the least, as floating-point numbers. Otherwise those of one segment
+/// become estimates of the places of the items. Not inlined, because it is
 /// rarely called, and most kernels are as large as the instruction cache.
 /// \param is_sorted  tile.words is in order, apart from ties; otherwise in that of the items
 /// \return true if the values in the tile have been overwritten
@@ -369,6 +474,9 @@ __device__ __noinline__ bool sort_uneven_tile(std::uint32_t tile_distance, int l
   const int zeros = low_zeros(spread.differing);
   std::uint32_t words[T::items];
   bool is_exact = false;  // the windows leave no ties
+  bool is_one_segment = false;
+  if constexpr (T::warps > 1) is_one_segment = segment_bits == 0;
+  const bool estimates = is_one_segment && !spread.is_low;
   if (!is_sorted || spread.is_low || zeros > ignored_bits) {
 #pragma unroll
     for (int r = 0; r < T::items; ++r) words[r] = tile.striped(r);
@@ -385,19 +493,23 @@ __device__ __noinline__ bool sort_uneven_tile(std::uint32_t tile_distance, int l
     const std::uint32_t kept = segment_field(~0U, segment_bits) | T::index_mask;
     const int span = range.span - zeros;
     const int place_bits = place_bits_of<Word>(span);
-    is_exact = !spread.is_low && span <= window;
+    is_exact = !spread.is_low && !estimates && span <= window;
+    if (estimates) {
+      if constexpr (T::warps > 1) estimate_places(tile, words, length, range, compare_mask);
+    } else {
 #pragma unroll
-    for (int r = 0; r < T::items; ++r) {
-      const int e = r * T::threads + T::thread();
-      words[r] = e < length ? words[r] : 0xffffffffu;
-      if (e >= length) continue;
-      const Word number = ((tile.keys[e] & compare_mask) - range.base) >> zeros;
-      const std::uint32_t index_bits = static_cast<std::uint32_t>(e) << (32 - T::index_bits);
-      const std::uint32_t bits = spread.is_low ? floating_window(number, place_bits, index_bits)
-                                               : linear_window(number, span, index_bits);
-      words[r] = (words[r] & kept) | (bits >> segment_bits & ~kept);
+      for (int r = 0; r < T::items; ++r) {
+        const int e = r * T::threads + T::thread();
+        words[r] = e < length ? words[r] : 0xffffffffu;
+        if (e >= length) continue;
+        const Word number = ((tile.keys[e] & compare_mask) - range.base) >> zeros;
+        const std::uint32_t index_bits = static_cast<std::uint32_t>(e) << (32 - T::index_bits);
+        const std::uint32_t bits = spread.is_low ? floating_window(number, place_bits, index_bits)
+                                                 : linear_window(number, span, index_bits);
+        words[r] = (words[r] & kept) | (bits >> segment_bits & ~kept);
+      }
+      T::synchronise();
     }
-    T::synchronise();
     if (!sort_by_distribution<T, most_exchanges>(tile, words, length, false))
       sort_words(tile, words);
   } else {
@@ -433,11 +545,14 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
     return false;
   }
   const int differing_bits = span - codec.ignored_bits;
-  // Whether windows may be equal, and the keys of the first items are near the least.
+  // Whether windows may be equal, and keys are near the least: in two rows, since half of the keys
+  // may be equal.
   bool is_low = false;
-  if constexpr (AreShort) {
-    const bool mine = T::thread() < length && bits_below(keys[0] - base, span) >> 28 == 0;
-    is_low = __popc(__ballot_sync(full_warp, mine)) >= least_low_lanes && differing_bits > window;
+  if constexpr (T::warps == 1) {
+    const std::uint32_t both =
+        bits_below(keys[0] - base, span) | bits_below(keys[T::items / 2] - base, span);
+    is_low = differing_bits > window &&
+             __popc(__ballot_sync(full_warp, both >> 28 == 0)) >= least_low_lanes;
   }
 #pragma unroll
   for (int r = 0; r < T::items; ++r)
@@ -466,7 +581,19 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
       // Keys alone that agree in all bits are interchangeable, so the bins need not be sorted.
       const bool bins_are_equal =
           T::value_bytes == 0 && codec.ignored_bits == 0 && segment_bits + span <= T::bin_bits;
-      if (!sort_by_distribution(tile, words, length, bins_are_equal)) {
+      if constexpr (T::warps == 1) {
+        if (is_low) {
+#pragma unroll
+          for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
+          set_floating_windows<T>(distance_of(tile), length, segment_bits, {base, span},
+                                  codec.compare_mask);
+#pragma unroll
+          for (int r = 0; r < T::items; ++r) words[r] = tile.striped(r);
+          __syncwarp();
+        }
+      }
+      if (!sort_by_distribution<T, most_exchanges_at_once<T>>(tile, words, length,
+                                                              bins_are_equal)) {
 #pragma unroll
         for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
         return sort_uneven_tile<T>(distance_of(tile), length, segment_bits, {base, span},

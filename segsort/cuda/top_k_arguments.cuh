@@ -23,6 +23,8 @@
 /// | up to 65536             | a block  | items below a threshold enter a buffer in shared memory;   |
 /// |                         |          | when it is full, its k-th word is the next threshold       |
 /// | longer                  | blocks   | parts as above; the last block of 32 merges their results  |
+/// | one segment, from 2^22  | warps    | items within a bound from a sample are listed, and ranked  |
+/// | to 2^30 items           |          | (top_k_stream.cuh)                                         |
 namespace sortie::segsort {
 
 /// Longer segments of threads are listed for warps if a chunk has few of them.
@@ -45,6 +47,11 @@ inline constexpr unsigned int sample_parts = 128;
 inline constexpr unsigned int sample_rows = 64;
 /// Segments of at least this many items are sampled, if more than most_sorted_in_kernel are wanted.
 inline constexpr std::uint64_t shortest_sampled = 1 << 22;
+
+/// One segment of at most this many items is streamed (top_k_stream.cuh). Its items within the bound
+/// are about 4 times as many as are wanted, or, of the longest segments, 40 for each 2^21 items.
+inline constexpr std::uint64_t longest_streamed = std::uint64_t{1} << 30;
+inline constexpr unsigned int stream_capacity = 1 << 14;
 
 inline constexpr int top_k_warps = 4;
 inline constexpr int top_k_block = 256;
@@ -98,6 +105,11 @@ struct TopKCounters {
   unsigned long long next_chunk;  ///< first chunk of top_k_tile_kernel that no warp has claimed
   unsigned long long results;     ///< extents listed in begins and ends
   unsigned long long team_segments[team_lists];
+  unsigned long long stream_bound;
+  unsigned int stream_blocks_done;  ///< of the sample
+  unsigned int has_stream_bound;
+  unsigned int streamed;     ///< items within the bound
+  unsigned int is_streamed;  ///< the results are written; nothing is left to do
 };
 
 /// Arrays in temporary storage.
@@ -120,6 +132,9 @@ struct TopKLists {
   std::uint64_t* begins = nullptr;
   std::uint64_t* ends = nullptr;
   std::uint64_t* team_segments[team_lists] = {};
+  void* stream_minima = nullptr;  ///< words; null: not streamed
+  void* stream_words = nullptr;   ///< stream_capacity items within the bound
+  std::uint32_t* stream_positions = nullptr;  ///< in the segment
 };
 
 /// A segment, and the place of its results.
@@ -178,6 +193,7 @@ struct TopKArguments {
   std::uint64_t team_longest = 0;  ///< longer ones up to this length are sorted by teams; 0: none
 
   [[nodiscard]] __device__ std::uint64_t segments() const {
+    if (lists.stream_words != nullptr && lists.counters->is_streamed != 0) return 0;
     if (device_num_segments == nullptr) return num_segments;
     return min(static_cast<std::uint64_t>(max(*device_num_segments, std::int64_t{0})),
                num_segments);
@@ -194,6 +210,10 @@ struct TopKArguments {
     if (output_offsets.data == nullptr) {
       found.out = segment * k;
       found.out_end = found.out + k;
+    } else if (output_offsets.data == begin_offsets.data) {
+      // Results begin where their segments do: what has been loaded need not be loaded again.
+      found.out = found.begin;
+      found.out_end = has_adjacent_segments() ? found.end : output_offsets[segment + 1];
     } else {
       found.out = output_offsets[segment];
       found.out_end = output_offsets[segment + 1];
@@ -201,11 +221,17 @@ struct TopKArguments {
     found.k = k;
     return found;
   }
-  /// Prefetches the offsets of up to 256 segments. Called by a warp.
+  /// Whether each segment ends where the next one begins, by the addresses of the offsets.
+  [[nodiscard]] __device__ bool has_adjacent_segments() const {
+    return end_offsets.data ==
+           static_cast<const char*>(begin_offsets.data) + (begin_offsets.wide ? 8 : 4);
+  }
+  /// Prefetches the offsets of up to 512 segments. Called by a warp.
   __device__ void prefetch_offsets(std::uint64_t first, std::uint64_t count,
                                    std::uint64_t all) const {
     if (begin_offsets.data != nullptr) begin_offsets.prefetch(first, count, all);
-    if (output_offsets.data != nullptr) output_offsets.prefetch(first, count, all);
+    if (output_offsets.data != nullptr && output_offsets.data != begin_offsets.data)
+      output_offsets.prefetch(first, count, all);
   }
   [[nodiscard]] __device__ BitRangeCodec<Word> tile_codec() const {
     return {codec, ~Word{0}, 0, 0, codec.is_identity()};

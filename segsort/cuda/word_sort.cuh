@@ -115,6 +115,26 @@ __device__ __forceinline__ void sort_words(T& tile, std::uint32_t (&words)[T::it
   }
 }
 
+/// Sum of the numbers of the preceding threads. \param up_to  sum of those of the warp up to the
+/// thread's own, `mine`. The sums of the warps have been kept by keep_sum_of_warp(), then a barrier
+template <class T>
+__device__ __forceinline__ std::uint32_t sum_before(const T& tile, std::uint32_t up_to,
+                                                    std::uint32_t mine) {
+  std::uint32_t before = up_to - mine;
+  if constexpr (T::warps > 1) {
+#pragma unroll
+    for (int warp = 0; warp < T::warps; ++warp)
+      if (warp < T::thread() / 32) before += tile.splits[warp];
+  }
+  return before;
+}
+template <class T>
+__device__ __forceinline__ void keep_sum_of_warp(T& tile, std::uint32_t up_to) {
+  if constexpr (T::warps > 1) {
+    if (T::thread() % 32 == 31) tile.splits[T::thread() / 32] = static_cast<std::uint16_t>(up_to);
+  }
+}
+
 /// Sorts the words by distribution if they are evenly enough spread, and leaves them as
 /// sort_words() does. On entry, item e = r * threads + thread is in register r; words from `length`
 /// on are all ones.
@@ -123,13 +143,13 @@ __device__ __forceinline__ void sort_words(T& tile, std::uint32_t (&words)[T::it
 /// If no bin has more words than a thread, then sorting within each thread and exchanging halves
 /// with the neighbours sorts all words: a bin spans at most two threads, and misplaced words are in
 /// the neighbouring halves. If all words of a bin count as equal, they are in order at once.
-/// \tparam MostExchanges  if more than one, bins may have as many words as this many threads.
-/// Halves are exchanged until the words are in order, since most bins need fewer exchanges than the
-/// largest: atomics number the words of a bin nearly in their order. If this many exchanges are not
-/// enough, the words are sorted by the networks.
+/// \tparam MostExchanges  if more than one, bins may have as many words as this many threads. If
+/// one has more than a thread, halves are exchanged until the words are in order. No word leaves its
+/// bin, so that this ends after one exchange more than MostExchanges; mostly earlier, since atomics
+/// number the words of a bin nearly in their order.
 /// \param bins_are_equal  words of the same bin may be in any order
 /// \return false, with the words unchanged, if a bin has too many words; found out after a quarter
-/// of the words if one has by then
+/// of the words if one has half as many by then
 template <class T, int MostExchanges = 1>
 __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&words)[T::items],
                                                      int length, bool bins_are_equal) {
@@ -146,6 +166,7 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
   static_assert(T::capacity <= 1 << 16);
   ShortNumbers<T::items, 16> ranks;  // within the bin
   constexpr std::uint32_t most_in_bin = MostExchanges * T::items;
+  constexpr std::uint32_t most_in_quarter = MostExchanges == 1 ? most_in_bin : most_in_bin / 2;
   bool crowded = false;
 #pragma unroll
   for (int r = 0; r < T::items; ++r) {
@@ -153,7 +174,7 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
       if (T::any(crowded)) return false;
     }
     const std::uint32_t rank = is_item(r) ? atomicAdd(&counter(bin_of(words[r])), 1) : 0;
-    if (r < T::items / 4) crowded |= rank >= most_in_bin && !bins_are_equal;
+    if (r < T::items / 4) crowded |= rank >= most_in_quarter && !bins_are_equal;
     ranks.set(r, rank);
   }
   T::synchronise();
@@ -162,24 +183,21 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
   constexpr int counters_per_thread = (bins - 1) / T::threads + 1;
   std::uint32_t counts[counters_per_thread];
   std::uint32_t sum = 0;
+  std::uint32_t most = 0;
 #pragma unroll
   for (int i = 0; i < counters_per_thread; ++i) {
     const int bin = thread * counters_per_thread + i;
     counts[i] = bin < bins ? counter(bin) : 0;
-    crowded |= counts[i] > most_in_bin && !bins_are_equal;
+    most = max(most, counts[i]);
     sum += counts[i];
   }
   const std::uint32_t up_to = inclusive_sum_in_warp(sum);
-  if constexpr (T::warps > 1) {
-    if (thread % 32 == 31) tile.splits[thread / 32] = static_cast<std::uint16_t>(up_to);
+  keep_sum_of_warp(tile, up_to);
+  const bool exceeds_thread = T::any(most > T::items) && !bins_are_equal;
+  if (exceeds_thread) {
+    if (MostExchanges == 1 || T::any(most > most_in_bin)) return false;
   }
-  if (T::any(crowded)) return false;
-  std::uint32_t before = up_to - sum;
-  if constexpr (T::warps > 1) {
-#pragma unroll
-    for (int warp = 0; warp < T::warps; ++warp)
-      if (warp < thread / 32) before += tile.splits[warp];
-  }
+  std::uint32_t before = sum_before(tile, up_to, sum);
 #pragma unroll
   for (int i = 0; i < counters_per_thread; ++i) {
     const int bin = thread * counters_per_thread + i;
@@ -201,22 +219,16 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
   for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
   sort_in_thread(words);
 #pragma unroll 1
-  for (int exchange = 1;; ++exchange) {
+  while (true) {
     exchange_with_neighbours(tile, words);
     T::synchronise();
 #pragma unroll
     for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
     T::synchronise();
-    if constexpr (MostExchanges == 1) {
-      return true;
-    } else {
-      const bool inverted = thread > 0 && tile.word(thread * T::items - 1) > words[0];
-      if (!T::any(inverted)) return true;
-      if (exchange == MostExchanges) break;
-    }
+    if (MostExchanges == 1 || !exceeds_thread) return true;
+    const bool inverted = thread > 0 && tile.word(thread * T::items - 1) > words[0];
+    if (!T::any(inverted)) return true;
   }
-  sort_words(tile, words);
-  return true;
 }
 
 }  // namespace sortie::segsort

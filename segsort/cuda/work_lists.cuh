@@ -96,6 +96,8 @@ struct WorkLists {
   std::uint32_t* tile_group_rows;
   std::uint64_t tile_group_row_capacity;
   bool tile_group_rows_in_scratch;
+  /// Whether there are groups for a floating cut: see TemporaryStorage::most_groups().
+  bool cuts_may_float = true;
 
   __device__ Group& group(int group_class, std::uint32_t i) const {
     return groups[group_class == 0 ? i : group_capacity - 1 - i];

@@ -46,7 +46,7 @@ struct SegmentParts {
 /// Parts of equal keys need no further sorting and are left out. No scratch is used: page faults on
 /// fresh memory would take longer than the sort.
 ///
-/// \pre has_vector_sort(), longest >= 2^10
+/// \pre has_vector_sort<UKey>(), longest >= 2^10
 template <std::unsigned_integral UKey>
 [[nodiscard]] SegmentParts divide_segment(UKey* keys, std::uint64_t n, std::uint64_t longest) {
   struct Part {
@@ -187,7 +187,7 @@ class SegmentSorter {
   [[nodiscard]] SegmentParts divide_oversized(Items<UKey, Value> items,
                                               const EqualShares& shares) const {
     if constexpr (!has_values<Value>) {
-      if (has_vector_sort()) {
+      if (has_vector_sort<UKey>()) {
         const std::uint64_t longest = shares.items / (parts_of_share * worker_threads());
         return divide_segment(items.keys, shares.items, std::max(longest, shortest_part));
       }

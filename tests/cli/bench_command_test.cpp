@@ -83,7 +83,8 @@ TEST_F(BenchCommand, SortOnTheHostRefusesWhatIsForGpus) {
   const std::vector<std::string> command = {"bench", "sort", "--backend", "host", "--items", "1K"};
   const std::vector<std::pair<std::vector<std::string>, int>> wrong = {
       {{"--gpus", "2"}, 2},           {{"--host-to-host"}, 2}, {{"--without-cub"}, 2},
-      {{"--transport", "staged"}, 2}, {{"--type", "u8"}, 2},   {{"--algorithm", "rmg"}, 1}};
+      {{"--transport", "staged"}, 2}, {{"--type", "u8"}, 2},   {{"--algorithm", "rmg"}, 1},
+      {{"--rmg", "fuse=2"}, 2}};
   for (const auto& [more, exit_code] : wrong) {
     std::vector<std::string> arguments = command;
     arguments.insert(arguments.end(), more.begin(), more.end());

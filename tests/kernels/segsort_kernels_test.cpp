@@ -37,7 +37,8 @@ enum class Keys {
   few_random,
   few_and_greatest,
   high_bits,
-  mostly_least
+  mostly_least,
+  tiny
 };
 
 template <class Word>
@@ -57,6 +58,7 @@ std::vector<Word> make_keys(Keys kind, std::size_t count) {
       key = static_cast<Word>(~Word{0});
     else if (kind == Keys::few_and_greatest)
       key = static_cast<Word>(std::mt19937_64(random() % 240)());
+    if (kind == Keys::tiny && random() % 8 != 0) key = static_cast<Word>(random() % 3);
     if (kind == Keys::high_bits)
       key = static_cast<Word>(key >> (8 * sizeof(Word) - 8)) << (8 * sizeof(Word) - 8);
     if (kind == Keys::mostly_least) key = random() % 20 != 0 ? 3 : 3 + random() % 8;
@@ -461,12 +463,22 @@ TEST(Kernels, GridPartitionInSmallTiles) {
   partition_by_grid<SmallTiles>();
 }
 
-/// Sorts an array by its digits, in two portions.
+/// Sorts an array by its digits, in two portions. Of narrow keys, it is a segment with others beside
+/// it, and the kernels are told the number of all items.
 template <class Word, int ValueBytes>
 void sort_by_digits(Keys kind, Order order, int end_bit = 8 * sizeof(Word)) {
   using Shared = radix::PassShared<Word, ValueBytes>;
-  constexpr std::uint32_t length = 3 * Shared::tile + 1234;
-  Problem<Word, ValueBytes> problem({length}, kind, order);
+  constexpr std::uint32_t own_length = 3 * Shared::tile + 1234;
+  constexpr bool is_narrow = sizeof(Word) < 4;
+  Problem<Word, ValueBytes> problem(
+      is_narrow ? Lengths{1001, own_length, 500} : Lengths{own_length}, kind, order);
+  const auto length = static_cast<std::uint32_t>(problem.items());
+  if (is_narrow) {
+    for (DeviceOffsets* offsets :
+         {&problem.arguments.begin_offsets, &problem.arguments.end_offsets})
+      offsets->data = static_cast<const std::uint32_t*>(offsets->data) + 1;
+    problem.arguments.num_segments = 1;
+  }
   problem.arguments.codec = BitRangeCodec<Word>::make(KeyKind::unsigned_integer, order, 0, end_bit);
   const ArrayDecision decision{InputKind::other, ArrayMethod::digits, 0};
   radix::Passes passes{};
@@ -490,7 +502,7 @@ void sort_by_digits(Keys kind, Order order, int end_bit = 8 * sizeof(Word)) {
       });
     }
   }
-  problem.expect_sorted(any_length);
+  problem.expect_sorted([](std::uint32_t items) { return items == own_length; });
 }
 
 /// Sorts an array by its digits in one kernel.
@@ -508,8 +520,8 @@ void sort_by_short_digits(Keys kind, Order order = Order::ascending,
   cuda_on_host::run_block(Shared::threads, [&] {
     const auto run = [&]<bool IsPlain>() {
       radix::short_digits_kernel<Word, ValueBytes, IsPlain>(
-          problem.arguments, &passes, statuses.data(), static_cast<std::uint32_t>(statuses.size()),
-          length);
+          problem.arguments, nullptr, &passes, statuses.data(),
+          static_cast<std::uint32_t>(statuses.size()), length);
     };
     problem.arguments.codec.plain ? run.template operator()<true>()
                                   : run.template operator()<false>();
@@ -527,7 +539,8 @@ TEST(Kernels, ShortDigits) {
 /// Sorts an array by buckets, with the cuts `stride` items apart.
 /// \return whether all runs fit a tile
 template <class Word, int ValueBytes>
-bool sort_by_buckets(Keys kind, std::uint64_t stride, Order order = Order::ascending) {
+bool sort_by_buckets(Keys kind, std::uint64_t stride, Order order = Order::ascending,
+                     ArrayMethod method = ArrayMethod::buckets) {
   using Shared = radix::PassShared<Word, ValueBytes>;
   constexpr std::uint32_t length = 2 * Shared::tile + 4321;
   Problem<Word, ValueBytes> problem({length}, kind, order);
@@ -535,7 +548,7 @@ bool sort_by_buckets(Keys kind, std::uint64_t stride, Order order = Order::ascen
   WorkLists lists = problem.lists;
   lists.groups = groups.data();
   lists.group_capacity = groups.size();
-  ArrayDecision decision{InputKind::other, ArrayMethod::buckets, 0};
+  ArrayDecision decision{InputKind::other, method, 0};
   radix::Passes passes{};
   std::vector<radix::Status> statuses(3 * radix::digits);
   cuda_on_host::run_block(radix::count_threads, [&] {
@@ -544,19 +557,25 @@ bool sort_by_buckets(Keys kind, std::uint64_t stride, Order order = Order::ascen
   });
   for (std::uint32_t pass = 0; pass < radix::bucket_passes; ++pass) {
     cuda_on_host::run_block(Shared::threads, [&] {
-      radix::pass_kernel<Word, ValueBytes, false>(problem.arguments, &decision,
-                                                  ArrayMethod::buckets, &passes, statuses.data(),
-                                                  {pass, pass, 0, length});
+      const radix::Portion portion{pass, pass, 0, length};
+      radix::pass_kernel<Word, ValueBytes, false>(
+          problem.arguments, &decision, ArrayMethod::buckets, &passes, statuses.data(), portion);
+      radix::magnitude_pass_kernel<Word, ValueBytes>(problem.arguments, &decision, &passes,
+                                                     statuses.data(), portion);
     });
   }
   cuda_on_host::run_block(32 * buckets::run_warps, [&] {
     buckets::list_runs_kernel(problem.arguments, lists, &decision, length, stride);
   });
-  if (decision.method != ArrayMethod::buckets) return false;
-  constexpr int warps = warps_of_block<Word>(block_class_of_groups(group_classes - 1));
-  cuda_on_host::run_block(32 * warps, [&] {
-    block_sort_kernel<Word, ValueBytes, warps>(problem.arguments, lists, 227 * 1024);
-  });
+  if (decision.method != method) return false;
+  const auto sort_groups = [&]<int Class>() {
+    constexpr int warps = warps_of_block<Word>(block_class_of_groups(Class));
+    cuda_on_host::run_block(32 * warps, [&] {
+      block_sort_kernel<Word, ValueBytes, warps>(problem.arguments, lists, 227 * 1024);
+    });
+  };
+  sort_groups.template operator()<0>();
+  sort_groups.template operator()<1>();
   problem.expect_sorted(any_length);
   return true;
 }
@@ -568,6 +587,17 @@ TEST(Kernels, Buckets) {
   EXPECT_FALSE((sort_by_buckets<std::uint32_t, 0>(Keys::half_greatest, 3000)));
   EXPECT_FALSE((sort_by_buckets<std::uint32_t, 4>(Keys::steep, 8000)));
   EXPECT_TRUE((sort_by_buckets<std::uint64_t, 0>(Keys::random, 500, Order::descending)));
+}
+
+TEST(Kernels, Magnitudes) {
+  constexpr ArrayMethod method = ArrayMethod::magnitudes;
+  EXPECT_TRUE((sort_by_buckets<std::uint32_t, 4>(Keys::steep, 4000, Order::ascending, method)));
+  EXPECT_TRUE((sort_by_buckets<std::uint64_t, 0>(Keys::steep, 5000, Order::ascending, method)));
+  // Most keys are one.
+  EXPECT_TRUE((sort_by_buckets<std::uint32_t, 0>(Keys::tiny, 5000, Order::ascending, method)));
+  EXPECT_TRUE((sort_by_buckets<std::uint64_t, 4>(Keys::tiny, 511, Order::ascending, method)));
+  EXPECT_FALSE(
+      (sort_by_buckets<std::uint32_t, 4>(Keys::half_greatest, 4000, Order::ascending, method)));
 }
 
 /// Sorts an array of few distinct keys by their ranks, in two portions.
@@ -623,6 +653,7 @@ TEST(Kernels, Digits) {
   sort_by_digits<std::uint64_t, 8>(Keys::few, Order::ascending);
   sort_by_digits<std::uint16_t, 4>(Keys::random, Order::descending);
   sort_by_digits<std::uint8_t, 8>(Keys::half_greatest, Order::descending);
+  sort_by_digits<std::uint8_t, 4>(Keys::random, Order::ascending);
 }
 
 }  // namespace

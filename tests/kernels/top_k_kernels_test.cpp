@@ -14,6 +14,7 @@
 #include "segsort/cuda/narrow_teams.cuh"
 #include "segsort/cuda/narrow_threads.cuh"
 #include "segsort/cuda/top_k_blocks.cuh"
+#include "segsort/cuda/top_k_stream.cuh"
 #include "segsort/cuda/top_k_teams.cuh"
 #include "segsort/cuda/top_k_threads.cuh"
 #include "segsort/cuda/top_k_tiles.cuh"
@@ -246,6 +247,73 @@ TEST(TopKKernels, SegmentsInParts) {
   expect_top<std::uint32_t>(lengths, 20, Keys::random, true);
   expect_top<std::uint32_t>(lengths, 300, Keys::few, false);
   expect_top<std::uint64_t>(lengths, 7, Keys::descending, true);
+}
+
+/// Streams one segment, or leaves it to other kernels if `is_streamed` is false.
+template <class Word>
+void expect_streamed(std::uint64_t k, Keys kind, bool is_streamed) {
+  SCOPED_TRACE(testing::Message() << "k " << k << ", keys " << static_cast<int>(kind) << ", "
+                                  << sizeof(Word) << " bytes");
+  constexpr std::uint64_t begin = 3;  // not at a 16-byte word
+  const std::uint64_t end = begin + shortest_sampled + 1'001;
+  const std::vector<Word> keys = keys_of<Word>(kind, end + 5);
+  std::vector<Word> keys_out(k, 77);
+  std::vector<std::uint64_t> positions(k, 77);
+  TopKCounters counters{};
+  std::vector<unsigned long long> bounds(1);
+  std::vector<Word> minima(stream_minima);
+  std::vector<Word> words(stream_capacity);
+  std::vector<std::uint32_t> places(stream_capacity);
+  std::uint64_t begins = 1;
+  std::uint64_t ends = 2;
+  TopKArguments<Word> arguments{};
+  arguments.keys_in = keys.data();
+  arguments.keys_out = keys_out.data();
+  arguments.values_out = positions.data();
+  arguments.value_bytes = 8;
+  arguments.begin_offsets = {&begin, true};
+  arguments.end_offsets = {&end, true};
+  arguments.num_items = keys.size();
+  arguments.num_segments = 1;
+  arguments.k = k;
+  arguments.lists.counters = &counters;
+  arguments.lists.bounds = bounds.data();
+  arguments.lists.begins = &begins;
+  arguments.lists.ends = &ends;
+  arguments.lists.stream_minima = minima.data();
+  arguments.lists.stream_words = words.data();
+  arguments.lists.stream_positions = places.data();
+  cuda_on_host::run_block(stream_sample_threads, [&] { top_k_stream_sample_kernel(arguments); });
+  cuda_on_host::run_block(stream_threads, [&] { top_k_stream_kernel(arguments); });
+  cuda_on_host::run_block(stream_threads, [&] { top_k_stream_rank_kernel(arguments); });
+  ASSERT_EQ(counters.is_streamed, is_streamed ? 1 : 0) << counters.streamed << " items";
+  if (!is_streamed) {
+    EXPECT_TRUE(std::all_of(positions.begin(), positions.end(), [](auto p) { return p == 77; }));
+    EXPECT_EQ(begins, 1U);
+    std::uint64_t within = 0;
+    for (std::uint64_t i = begin; i < end; ++i) within += keys[i] <= bounds[0] ? 1 : 0;
+    EXPECT_GE(within, k);
+    return;
+  }
+  EXPECT_EQ(begins, ends);
+  std::vector<std::uint64_t> order(end - begin);
+  std::iota(order.begin(), order.end(), begin);
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(k), order.end(),
+                    [&](std::uint64_t a, std::uint64_t b) {
+                      return keys[a] != keys[b] ? keys[a] < keys[b] : a < b;
+                    });
+  order.resize(k);
+  EXPECT_EQ(positions, order);
+  for (std::uint64_t i = 0; i < k; ++i) ASSERT_EQ(keys_out[i], keys[order[i]]);
+}
+TEST(TopKKernels, StreamedSegment) {
+  expect_streamed<std::uint32_t>(1, Keys::random, true);
+  expect_streamed<std::uint32_t>(1000, Keys::random, true);
+  expect_streamed<std::uint64_t>(2048, Keys::random, true);
+  expect_streamed<std::uint32_t>(500, Keys::ascending, true);
+  expect_streamed<std::uint64_t>(40, Keys::descending, true);
+  expect_streamed<std::uint32_t>(1000, Keys::few, false);
+  expect_streamed<std::uint32_t>(33, Keys::equal, false);
 }
 
 /// Segments of narrow keys in tiles; longer ones are listed, and converted

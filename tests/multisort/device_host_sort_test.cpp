@@ -11,11 +11,13 @@
 #include <functional>
 #include <numeric>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/cuda/pinned_memory.hpp"
 #include "papers/papers.hpp"
 #include "papers/rmg/gpu_links.hpp"
+#include "papers/rmg/rmg_options.hpp"
 #include "sortie/device_buffer.hpp"
 #include "sortie/run_report.hpp"
 #include "sortie/sort.hpp"
@@ -136,6 +138,23 @@ TEST(DeviceHostSort, TheHostRepairsSplitBuckets) {
   check<std::uint32_t>(context, few, 50'001, options_of(papers::rmg_repair, 1));
   EXPECT_TRUE(std::any_of(report.phases().begin(), report.phases().end(),
                           [](const RunReport::Phase& phase) { return phase.name == "repair"; }));
+}
+
+// Each part of RMG sort that a benchmark can change, on keys that it changes the sort of.
+TEST(DeviceHostSort, ChangedPartsOfRmgSort) {
+  const Distribution few{"entropy 10", Distribution::Kind::entropy, 10};
+  const Distribution reverse{"reverse", Distribution::Kind::reverse};
+  const std::vector<std::vector<std::string>> changes = {
+      {"no-overlap"}, {"fuse=0", "max-brs=100000"}, {"fuse=5"}, {"max-brs=1"}, {"min-sco=0"},
+      {"move-all"},   {"exchange-mirrored"}};
+  for (const std::vector<std::string>& change : changes) {
+    SCOPED_TRACE(change.front());
+    papers::set_rmg_options(papers::parse_rmg_options(change));
+    for (const Distribution& distribution : {uniform, few, reverse})
+      check<std::uint32_t>(on_cuda(), distribution, 20'001, options_of(papers::rmg, 3));
+    if (HasFatalFailure()) break;
+  }
+  papers::set_rmg_options({});
 }
 
 // On the links of this machine, whatever they are.

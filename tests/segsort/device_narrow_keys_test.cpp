@@ -173,6 +173,21 @@ TYPED_TEST(DeviceNarrowKeys, SmallInputs) {
     for (const bool has_values : {false, true}) this->check(Segments(lengths), has_values);
 }
 
+// One segment is sorted as an array, wherever it begins and ends: by its digits, or its keys alone by
+// their numbers.
+TYPED_TEST(DeviceNarrowKeys, OneSegment) {
+  Segments inside({70'001});
+  Segments short_one({1'000});
+  short_one.items = 600'000;
+  Segments empty({0});
+  empty.items = 9'000;
+  for (const Segments& segments : {Segments({600'001}), Segments({540'000}, true), inside,
+                                   short_one, empty})
+    for (const bool has_values : {false, true})
+      for (const Order order : {Order::ascending, Order::descending})
+        this->check(segments, has_values, {order}, order == Order::descending, 1);
+}
+
 TYPED_TEST(DeviceNarrowKeys, BitRanges) {
   const Segments segments({300, 5'000, 70'000, 20});
   for (const auto& [begin, end] : {std::pair(0, 3), std::pair(2, 7), std::pair(4, 4)})

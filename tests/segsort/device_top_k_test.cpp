@@ -302,6 +302,29 @@ TEST(DeviceTopKSegmentsTest, SampledSegments) {
   }
 }
 
+/// One segment that is streamed, or is left to other kernels: keys are equal, or too short a part of the
+/// array is in the segment.
+TEST(DeviceTopKSegmentsTest, StreamedArrays) {
+  for (const KeyPattern pattern : {KeyPattern::random_bits, KeyPattern::equal, KeyPattern::sorted,
+                                   KeyPattern::reverse, KeyPattern::few_distinct}) {
+    TopKCase<std::uint32_t> top(in_a_row("streamed array", {9'000'001}),
+                                make_keys<std::uint32_t>(pattern, 9'000'001));
+    for (const std::int64_t k : {1, 32, 33, 2048}) {
+      top.check({.k = k, .options = {Order::ascending}, .one_array = true});
+      top.check({.k = k, .beside = Beside::values});
+      top.check({.k = k, .options = {.sorted = false}, .beside = Beside::positions_alone});
+    }
+  }
+  TopKCase<double, std::uint64_t> of_doubles(
+      in_a_row("streamed array", {5'000'000}),
+      make_keys<double>(KeyPattern::random_bits, 5'000'000));
+  for (const std::int64_t k : {20, 1000}) of_doubles.check({.k = k});
+  SegmentShape part = in_a_row("part of an array", {6'000'000});
+  part.begins[0] = 1'999'999;
+  TopKCase<std::int32_t> of_part(part, make_keys<std::int32_t>(KeyPattern::random_bits, 6'000'000));
+  for (const std::int64_t k : {20, 1000}) of_part.check({.k = k});
+}
+
 TEST(DeviceTopKSegmentsTest, RowsWithoutOffsets) {
   for (const std::uint64_t length : {3, 100, 5000}) {
     const SegmentShape shape = in_a_row("rows", std::vector<std::uint64_t>(30, length));

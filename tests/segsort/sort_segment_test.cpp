@@ -129,7 +129,7 @@ TYPED_TEST_SUITE(DivideSegmentTest, DividedKeys);
 
 /// Divides keys to parts of a few, and sorts those.
 TYPED_TEST(DivideSegmentTest, UntilPartsAreShort) {
-  if (!has_vector_sort()) GTEST_SKIP() << "this processor has no AVX-512";
+  if (!has_vector_sort<TypeParam>()) GTEST_SKIP() << "no vector sort on this processor";
   start_host_runtime(0);
   for (const test::NamedKeyPattern& named : test::key_patterns) {
     SCOPED_TRACE(named.name);

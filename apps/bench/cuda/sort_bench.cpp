@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/bench/sort/sort_bench.hpp"
 #include "papers/papers.hpp"
+#include "papers/rmg/rmg_options.hpp"
 
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <iterator>
 #include <memory>
@@ -226,7 +228,11 @@ std::vector<int> chosen_devices(const Context& context, const SortBenchOptions& 
 }
 
 std::string method_name(SortAlgorithm algorithm, int devices, const SortBenchOptions& options) {
-  return fmt::format("{}, {} {}{}", name(algorithm), devices, devices == 1 ? "device" : "devices",
+  const bool is_rmg = algorithm == papers::rmg || algorithm == papers::rmg_repair;
+  const std::string changed =
+      is_rmg && !options.rmg.empty() ? fmt::format(" {}", fmt::join(options.rmg, " ")) : "";
+  return fmt::format("{}{}, {} {}{}", name(algorithm), changed, devices,
+                     devices == 1 ? "device" : "devices",
                      options.transport == Transport::staged ? ", staged" : "");
 }
 
@@ -333,6 +339,7 @@ std::vector<Row> sort_on_cuda(const Context& context, const std::vector<SortCase
                               const SortBenchOptions& options, const RowSink& sink) {
   Context quiet = context;
   quiet.report = nullptr;  // the phases of several methods would be mixed
+  papers::set_rmg_options(papers::parse_rmg_options(options.rmg));
   const DeviceScope scope(quiet);
   std::vector<Row> all;
   for (const SortCase& sort_case : cases) {

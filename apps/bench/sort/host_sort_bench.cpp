@@ -37,6 +37,7 @@ void refuse_options_of_gpus(const SortBenchOptions& options) {
   const char* found = nullptr;
   if (!options.devices.empty()) found = "a number of GPUs";
   if (options.transport != Transport::automatic) found = "a transport between GPUs";
+  if (!options.rmg.empty()) found = "parts of rmg";
   if (options.host_to_host) found = "host to host";
   if (!options.with_cub) found = "without CUB";
   if (found == nullptr) return;

@@ -49,6 +49,8 @@ struct SortBenchOptions {
   Transport transport = Transport::automatic;
   /// The array starts and ends in page-locked host memory; otherwise it is in device memory.
   bool host_to_host = false;
+  /// What is changed of rmg and rmg-repair (papers/rmg/rmg_options.hpp); in the names of their rows.
+  std::vector<std::string> rmg;
   bool with_cub = true;  ///< measure the baseline, which requires one GPU to hold the array twice
   int repetitions = 5;
   std::uint64_t seed = 1;
@@ -65,7 +67,7 @@ struct SortBenchOptions {
 ///
 /// Every result is checked on the GPUs: the keys are in order, the values of equal keys are in
 /// order if the algorithm is stable, and an order-independent checksum of the pairs is unchanged.
-/// \throws Error (usage) unknown case; (unavailable) the host backend, no CUDA
+/// \throws Error (usage) unknown case or part of rmg; (unavailable) the host backend, no CUDA
 std::vector<Row> sort_over_gpus(const Context& context, const SortBenchOptions& options,
                                 const RowSink& sink);
 

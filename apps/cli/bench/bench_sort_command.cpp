@@ -29,6 +29,7 @@ struct SortBenchCommand : BenchOptions {
   std::vector<std::string> algorithms;
   std::vector<std::string> cases;
   std::string transport = "auto";
+  std::vector<std::string> rmg;
   bool host_to_host = false;
   bool without_cub = false;
   bool classics = false;
@@ -74,6 +75,7 @@ void run(Job& job, const SortBenchCommand& command) {
   }
   options.transport = parse_transport(command.transport);
   options.host_to_host = command.host_to_host;
+  options.rmg = command.rmg;
   options.with_cub = !command.without_cub;
   options.repetitions = command.common.repeat;
   options.seed = command.common.seed;
@@ -116,6 +118,10 @@ Command add_bench_sort_command(CLI::App& bench_parser) {
   parser
       ->add_option("--transport", options->transport, "On CUDA, between GPUs: auto, peer or staged")
       ->capture_default_str();
+  parser->add_option("--rmg", options->rmg,
+                     "On CUDA: change this part of --algorithm rmg and rmg-repair (may be "
+                     "repeated): no-overlap, move-all, exchange-mirrored, fuse=PERCENT, max-brs=N "
+                     "or min-sco=N");
   parser->add_flag("--host-to-host", options->host_to_host,
                    "On CUDA: the array starts and ends in page-locked host memory; ratios are to "
                    "CUB's time plus the copies");
@@ -129,7 +135,7 @@ Command add_bench_sort_command(CLI::App& bench_parser) {
       ->capture_default_str()
       ->needs(classics);
   for (const char* const other :
-       {"--type", "--gpus", "--transport", "--host-to-host", "--without-cub"})
+       {"--type", "--gpus", "--transport", "--rmg", "--host-to-host", "--without-cub"})
     classics->excludes(parser->get_option(other));
   add_bench_options(*parser, *options);
   return make_command(parser, options, run);

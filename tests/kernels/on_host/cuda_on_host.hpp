@@ -266,6 +266,14 @@ inline unsigned int __umulhi(unsigned int a, unsigned int b) {
   return static_cast<unsigned int>(std::uint64_t{a} * b >> 32);
 }
 
+/// Rounded towards zero, as the highest 24 bits are exact.
+inline float __ull2float_rz(unsigned long long number) {
+  const int low = 40 - std::min(40, std::countl_zero(number));
+  return static_cast<float>(number >> low << low);
+}
+inline float __uint2float_rz(unsigned int number) {
+  return __ull2float_rz(number);
+}
 inline unsigned int __float_as_uint(float value) {
   return static_cast<unsigned int>(cuda_on_host::bits_of(value));
 }

@@ -42,9 +42,20 @@ template <class T>
 class VectorSortTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (!has_vector_sort()) GTEST_SKIP() << "this processor has no AVX-512";
+    if (vector_unit() == VectorUnit::baseline) GTEST_SKIP() << "this processor has no AVX2";
+  }
+  /// Calls body(unit) for each kind of vector unit that this processor has.
+  template <class Body>
+  void for_each_unit(Body body) {
+    for (const VectorUnit unit : {VectorUnit::avx2, VectorUnit::avx512}) {
+      if (unit > vector_unit() || this->HasFatalFailure()) return;
+      SCOPED_TRACE(unit == VectorUnit::avx2 ? "AVX2" : "AVX-512");
+      body(unit);
+    }
   }
 };
+/// As sort_words() does.
+constexpr int usual_depth = 60;
 using Words = testing::Types<std::uint32_t, std::uint64_t>;
 TYPED_TEST_SUITE(VectorSortTest, Words);
 
@@ -71,7 +82,11 @@ TYPED_TEST(VectorSortTest, EveryLength) {
       for (TypeParam& word : words)
         word = random.below(4) == 0 ? std::numeric_limits<TypeParam>::max()
                                     : static_cast<TypeParam>(random()) & mask;
-      check(words, [](TypeParam* at, std::size_t count) { sort_words(at, count); });
+      this->for_each_unit([&](VectorUnit unit) {
+        check(words, [&](TypeParam* at, std::size_t count) {
+          sort_words_to_depth(at, count, 0, usual_depth, unit);
+        });
+      });
       if (this->HasFatalFailure()) return;
     }
   }
@@ -81,8 +96,12 @@ TYPED_TEST(VectorSortTest, EveryPattern) {
   for (const NamedKeyPattern& named : key_patterns) {
     SCOPED_TRACE(named.name);
     for (const std::size_t n : {100, 1'000, 10'007, 200'003}) {
-      check(make_keys<TypeParam>(named.pattern, n),
-            [](TypeParam* words, std::size_t count) { sort_words(words, count); });
+      const auto words = make_keys<TypeParam>(named.pattern, n);
+      this->for_each_unit([&](VectorUnit unit) {
+        check(words, [&](TypeParam* at, std::size_t count) {
+          sort_words_to_depth(at, count, 0, usual_depth, unit);
+        });
+      });
       if (this->HasFatalFailure()) return;
     }
   }
@@ -92,21 +111,25 @@ TYPED_TEST(VectorSortTest, EveryPattern) {
 TYPED_TEST(VectorSortTest, AnyDepth) {
   for (const int depth : {0, 1, 2, 5}) {
     SCOPED_TRACE(depth);
-    check(make_keys<TypeParam>(KeyPattern::random_bits, 20'000),
-          [&](TypeParam* words, std::size_t n) { sort_words_to_depth(words, n, 0, depth); });
+    const auto words = make_keys<TypeParam>(KeyPattern::random_bits, 20'000);
+    this->for_each_unit([&](VectorUnit unit) {
+      check(words, [&](TypeParam* at, std::size_t count) {
+        sort_words_to_depth(at, count, 0, depth, unit);
+      });
+    });
     if (this->HasFatalFailure()) return;
   }
 }
 
 /// Sorts words by all but their lowest bits, between two that must not be touched.
 template <class Word>
-void check_upper_bits(std::vector<Word> words, int low_bits, int depth) {
+void check_upper_bits(std::vector<Word> words, int low_bits, int depth, VectorUnit unit) {
   std::vector<Word> expected = words;
   std::sort(expected.begin(), expected.end());
   const Word guard{123};
   words.insert(words.begin(), guard);
   words.push_back(guard);
-  sort_words_to_depth(words.data() + 1, expected.size(), low_bits, depth);
+  sort_words_to_depth(words.data() + 1, expected.size(), low_bits, depth, unit);
   ASSERT_EQ(words.front(), guard);
   ASSERT_EQ(words.back(), guard);
   words.pop_back();
@@ -133,7 +156,8 @@ TYPED_TEST(VectorSortTest, LowBitsMayComeInAnyOrder) {
           word = static_cast<TypeParam>(key << low_bits | low);
         }
         for (const int depth : {3, 100}) {
-          check_upper_bits(words, low_bits, depth);
+          this->for_each_unit(
+              [&](VectorUnit unit) { check_upper_bits(words, low_bits, depth, unit); });
           if (this->HasFatalFailure()) return;
         }
       }
@@ -157,9 +181,34 @@ TYPED_TEST(VectorSortTest, OneKeyHidesTheOthers) {
           words[random.below(words.size())] = static_cast<TypeParam>(key << low_bits | low());
         }
         // Few divisions are enough, or std::sort has what is left.
-        check_upper_bits(words, low_bits, 100);
+        this->for_each_unit([&](VectorUnit unit) { check_upper_bits(words, low_bits, 100, unit); });
         if (this->HasFatalFailure()) return;
       }
+    }
+  }
+}
+
+TYPED_TEST(VectorSortTest, DividesInTwoPartsOfWhichTheFirstIsLess) {
+  for (const NamedKeyPattern& named : key_patterns) {
+    SCOPED_TRACE(named.name);
+    for (const std::size_t n : {1'025, 10'007}) {
+      const auto words = make_keys<TypeParam>(named.pattern, n);
+      this->for_each_unit([&](VectorUnit unit) {
+        std::vector<TypeParam> parts = words;
+        const auto middle = static_cast<std::ptrdiff_t>(divide_words(parts.data(), n, unit));
+        const auto end_of_lesser = parts.begin() + middle;
+        if (middle == 0) {
+          ASSERT_EQ(std::count(parts.begin(), parts.end(), parts[0]), static_cast<long>(n));
+        } else {
+          ASSERT_LT(*std::max_element(parts.begin(), end_of_lesser),
+                    *std::min_element(end_of_lesser, parts.end()));
+        }
+        std::vector<TypeParam> expected = words;
+        std::sort(expected.begin(), expected.end());
+        std::sort(parts.begin(), parts.end());
+        ASSERT_TRUE(parts == expected) << "not a permutation";
+      });
+      if (this->HasFatalFailure()) return;
     }
   }
 }

@@ -34,7 +34,7 @@ SORTIE_TARGET_AVX512 inline void load_part(const std::uint64_t* in, std::size_t 
 #pragma GCC unroll 4
   for (std::size_t row = 0; row < rows; ++row) {
     const std::size_t first = std::min(row * Vector::lanes, n);
-    to[row] = Vector::load(in + first, low_lanes<std::uint64_t>(n - first), last);
+    to[row] = Vector::load(in + first, Vector::low_lanes(n - first), last);
   }
 }
 
@@ -63,7 +63,7 @@ SORTIE_TARGET_AVX512 void sort_parts_avx512(const std::uint64_t* in, std::uint64
 #pragma GCC unroll 4
   for (std::size_t row = 0; row < rows; ++row) {
     const std::size_t first = std::min(done + row * Vector::lanes, n);
-    window[row].store(out + first, low_lanes<std::uint64_t>(n - first));
+    window[row].store(out + first, Vector::low_lanes(n - first));
   }
 }
 

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "primitives/cuda/warp.cuh"
+#include "segsort/cuda/key_vector.cuh"
+#include "segsort/cuda/top_k_arguments.cuh"
+#include "segsort/cuda/top_k_threshold.cuh"
+
+/// Selection from one long segment whose keys are read once, without barriers. A sample gives a bound
+/// that probably a few times k keys are within; one kernel lists those, in any order; the last
+/// ranks the listed keys among each other. If fewer than k keys, or more than the list holds, are
+/// within the bound, as may be if many keys are equal or the order of the keys misleads the sample,
+/// the kernels for segments of any kind run after these, and otherwise have nothing to do.
+namespace sortie::segsort {
+
+inline constexpr int stream_sample_threads = 1024;
+inline constexpr unsigned int stream_sample_blocks = 128;
+/// Lines of 32 items that a warp reads.
+inline constexpr unsigned int stream_sample_rows = 16;
+inline constexpr std::uint64_t stream_sample_lines =
+    std::uint64_t{stream_sample_blocks} * (stream_sample_threads / 32) * stream_sample_rows;
+/// Lanes whose least item is one of the minima.
+inline constexpr unsigned int stream_lanes = 4;
+inline constexpr unsigned int stream_minima_of_block = stream_sample_threads / stream_lanes;
+inline constexpr unsigned int stream_minima = stream_sample_blocks * stream_minima_of_block;
+
+inline constexpr int stream_threads = 256;
+/// 16-byte vectors that a thread reads at a time.
+inline constexpr int stream_vectors = 4;
+
+/// How many sampled keys are to be within the bound, if `wanted` of `length` keys are: three
+/// standard deviations and twelve more than are expected among the selected ones.
+__device__ __forceinline__ std::uint32_t wanted_of_sample(std::uint64_t wanted,
+                                                          std::uint64_t length) {
+  const float expected = static_cast<float>(wanted) *
+                         (static_cast<float>(32 * stream_sample_lines) / static_cast<float>(length));
+  return min(static_cast<std::uint32_t>(expected + 3.0f * sqrtf(expected)) + 12, stream_minima);
+}
+
+/// Finds the bound: the m-th of the minima of 64 sampled items each, for m = wanted_of_sample().
+///
+///   warp w of block b   lines b * 32 + w + r * 4096 of the sample, for r = 0 .. 15; its lanes have
+///                       eight minima
+///   the last block      all minima, 32 in the registers of each thread
+template <class Word>
+__global__ void __launch_bounds__(stream_sample_threads)
+    top_k_stream_sample_kernel(const TopKArguments<Word> arguments) {
+  constexpr unsigned int warps = stream_sample_threads / 32;
+  constexpr unsigned int each = stream_minima / stream_sample_threads;
+  __shared__ std::uint32_t counts[8 * sizeof(Word)];
+  __shared__ Word differences[warps];
+  __shared__ bool is_last;
+  const TopKLists& lists = arguments.lists;
+  if (arguments.segments() == 0) return;
+  const Selection s = selection_of(arguments, 0);
+  if (s.wanted == 0 || s.length < shortest_sampled) return;
+  auto* const minima = static_cast<Word*>(lists.stream_minima);
+  const std::uint64_t step = (s.length - 32) / (stream_sample_lines - 1);
+  const Word* const keys = arguments.keys_in + s.begin + lane();
+  for (unsigned int part = blockIdx.x; part < stream_sample_blocks; part += gridDim.x) {
+    const std::uint64_t line = part * warps + threadIdx.x / 32;
+    Word least = ~Word{0};
+#pragma unroll
+    for (unsigned int row = 0; row < stream_sample_rows; ++row)
+      least = min(least, arguments.codec.encoded(
+                             keys[(line + std::uint64_t{row} * stream_sample_blocks * warps) * step]));
+#pragma unroll
+    for (unsigned int distance = 1; distance < stream_lanes; distance *= 2)
+      least = min(least, from_lane_across(least, static_cast<int>(distance)));
+    if (lane() % stream_lanes == 0)
+      minima[part * stream_minima_of_block + threadIdx.x / stream_lanes] = least;
+  }
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0)
+    is_last = atomicAdd(&lists.counters->stream_blocks_done, 1u) == gridDim.x - 1;
+  if (threadIdx.x < 8 * sizeof(Word)) counts[threadIdx.x] = 0;
+  __syncthreads();
+  if (!is_last) return;
+  __threadfence();
+  Word words[each];
+#pragma unroll
+  for (unsigned int r = 0; r < each; ++r) words[r] = minima[r * stream_sample_threads + threadIdx.x];
+  const Word first = minima[0];
+  Word different = 0;
+#pragma unroll
+  for (unsigned int r = 0; r < each; ++r) different |= words[r] ^ first;
+  different = bits_of_warp(different);
+  if (lane() == 0) differences[threadIdx.x / 32] = different;
+  __syncthreads();
+  different = bits_of_warp(differences[lane()]);
+  const int bit = highest_bit(different);
+  int steps = 0;
+  const Threshold<Word> found =
+      find_threshold(without_low_bits(first, bit), bit, wanted_of_sample(s.wanted, s.length),
+                     [&](Word middle) {
+                       std::uint32_t less = 0;
+#pragma unroll
+                       for (unsigned int r = 0; r < each; ++r) less += words[r] < middle ? 1 : 0;
+                       less = total_of_warp(less);
+                       if (lane() == 0) atomicAdd(&counts[steps], less);
+                       __syncthreads();
+                       return counts[steps++];
+                     });
+  if (threadIdx.x == 0) {
+    lists.counters->stream_bound = found.greatest();
+    lists.counters->has_stream_bound = 1;
+  }
+}
+
+/// Lists the keys within the bound. The warps read 16-byte vectors; a warp that finds keys takes
+/// places in the list for them, and stops when the list is full.
+template <class Word>
+__global__ void __launch_bounds__(stream_threads)
+    top_k_stream_kernel(const TopKArguments<Word> arguments) {
+  constexpr unsigned int in_vector = vector_keys<Word>;
+  const TopKLists& lists = arguments.lists;
+  if (lists.counters->has_stream_bound == 0) return;
+  const auto bound = static_cast<Word>(lists.counters->stream_bound);
+  const Selection s = selection_of(arguments, 0);
+  const KeyCodec<Word> codec = arguments.codec;
+  const Word* const keys = arguments.keys_in + s.begin;
+  auto* const words = static_cast<Word*>(lists.stream_words);
+  /// Returns false if the list is full. All lanes take part.
+  const auto list = [&](Word word, std::uint64_t place_in_segment, bool is_key) {
+    const bool passes = is_key && word <= bound;
+    const unsigned int passing = __ballot_sync(full_warp, passes);
+    if (passing == 0) return true;
+    unsigned int place = 0;
+    if (lane() == 0) place = atomicAdd(&lists.counters->streamed, lanes_of(passing));
+    place = __shfl_sync(full_warp, place, 0);
+    const unsigned int own = place + rank_among(passing);
+    if (passes && own < stream_capacity) {
+      words[own] = word;
+      lists.stream_positions[own] = static_cast<std::uint32_t>(place_in_segment);
+    }
+    return place < stream_capacity;
+  };
+  const std::uint64_t head = keys_before_vectors(keys, s.length);
+  const std::uint64_t vectors = (s.length - head) / in_vector;
+  const auto* const from = reinterpret_cast<const uint4*>(keys + head);
+  constexpr std::uint64_t tile = std::uint64_t{stream_threads} * stream_vectors;
+  const unsigned int in_tile = threadIdx.x / 32 * 32 * stream_vectors + lane();
+  for (std::uint64_t begin = std::uint64_t{blockIdx.x} * tile; begin < vectors;
+       begin += std::uint64_t{gridDim.x} * tile) {
+    KeyVector<Word> loaded[stream_vectors];
+    const bool is_full = begin + tile <= vectors;
+#pragma unroll
+    for (int v = 0; v < stream_vectors; ++v) {
+      const std::uint64_t i = begin + in_tile + 32 * v;
+      loaded[v].whole = from[is_full ? i : min(i, vectors - 1)];
+    }
+    Word least = ~Word{0};
+#pragma unroll
+    for (int v = 0; v < stream_vectors; ++v) {
+#pragma unroll
+      for (unsigned int k = 0; k < in_vector; ++k) {
+        loaded[v].keys[k] = codec.encoded(loaded[v].keys[k]);
+        least = min(least, loaded[v].keys[k]);
+      }
+    }
+    if (__any_sync(full_warp, least <= bound) == 0) continue;
+#pragma unroll
+    for (int v = 0; v < stream_vectors; ++v) {
+      const std::uint64_t i = begin + in_tile + 32 * v;
+#pragma unroll
+      for (unsigned int k = 0; k < in_vector; ++k)
+        if (!list(loaded[v].keys[k], head + i * in_vector + k, i < vectors)) return;
+    }
+  }
+  if (blockIdx.x != 0 || threadIdx.x >= 32) return;
+  // The keys before and after the vectors.
+  const std::uint64_t tail = head + vectors * in_vector;
+  const std::uint64_t i = lane() < in_vector ? lane() : tail + lane() - in_vector;
+  const bool is_key = lane() < in_vector ? i < head : i < s.length;
+  list(is_key ? codec.encoded(keys[i]) : Word{0}, i, is_key);
+}
+
+/// Ranks the listed keys, and writes those of the first ranks to their final places. Each warp ranks
+/// one key at a time: its lanes compare it with all. If the list cannot be used, the bound is handed
+/// to the kernels that follow.
+template <class Word>
+__global__ void __launch_bounds__(stream_threads)
+    top_k_stream_rank_kernel(const TopKArguments<Word> arguments) {
+  const TopKLists& lists = arguments.lists;
+  TopKCounters& counters = *lists.counters;
+  if (counters.has_stream_bound == 0) return;
+  const Selection s = selection_of(arguments, 0);
+  const unsigned int count = counters.streamed;
+  const bool is_first = blockIdx.x == 0 && threadIdx.x == 0;
+  if (count > stream_capacity || count < s.wanted) {
+    if (is_first && count > stream_capacity && lists.bounds != nullptr)
+      lists.bounds[0] = counters.stream_bound;
+    return;
+  }
+  if (is_first) {
+    counters.is_streamed = 1;
+    if (lists.begins != nullptr) lists.begins[0] = lists.ends[0] = 0;  // nothing is left to sort
+  }
+  const auto* const words = static_cast<const Word*>(lists.stream_words);
+  const std::uint32_t* const places = lists.stream_positions;
+  constexpr unsigned int warps = stream_threads / 32;
+  for (unsigned int i = blockIdx.x * warps + threadIdx.x / 32; i < count; i += gridDim.x * warps) {
+    const Word word = words[i];
+    const std::uint32_t place = places[i];
+    std::uint32_t before = 0;
+#pragma unroll 8
+    for (unsigned int j = lane(); j < count; j += 32) {
+      const Word other = words[j];
+      before += other < word || (other == word && places[j] < place) ? 1 : 0;
+    }
+    before = total_of_warp(before);
+    if (lane() == 0 && before < s.wanted) arguments.put(s.out + before, word, s.begin + place);
+  }
+}
+
+}  // namespace sortie::segsort
