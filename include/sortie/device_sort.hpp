@@ -268,8 +268,9 @@ struct DeviceSort {
 
  private:
   template <class Key>
-  static segsort::ArrayRequest request(const Key* keys_in, Key* keys_out, std::integral auto num_items,
-                                       Order order, int begin_bit, int end_bit) {
+  static segsort::ArrayRequest request(const Key* keys_in, Key* keys_out,
+                                       std::integral auto num_items, Order order, int begin_bit,
+                                       int end_bit) {
     segsort::ArrayRequest r;
     r.key_bytes = static_cast<int>(sizeof(Key));
     r.kind = segsort::device_key_kind<Key>();
