@@ -299,12 +299,12 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
         rotate_numbers<step>(keys);
         ranks.template rotate<step>();
       }
-      return;
-    }
+    } else {
 #pragma unroll
-    for (int r = 0; r < items; ++r)
-      ranks.set(r, stable_rank_in_warp<HasHeavyHitter>(masks, counts, digit_of(r),
-                                                       is_item(first + 32 * r)));
+      for (int r = 0; r < items; ++r)
+        ranks.set(r, stable_rank_in_warp<HasHeavyHitter>(masks, counts, digit_of(r),
+                                                         is_item(first + 32 * r)));
+    }
   };
   if (has_heavy_hitter(0) || has_heavy_hitter(items / 2)) {
     rank_in_order.template operator()<true>();
