@@ -26,8 +26,8 @@
 
 namespace sortie::multisort {
 
-/// Whether keys come in the order wanted, or in the opposite one: then items are reversed. With
-/// values, they count as such only where no two keys are equal, so that the sort is stable.
+/// Whether keys come in the order wanted, or in the opposite one: then items are reversed. For a
+/// stable sort with values, they count as such only where no two keys are equal.
 ///
 /// The first few keys rule out at least one of the two orders, and both for most arrays. Otherwise
 /// keys are read as long as the order holds: at most once, a tenth of the time of a sort.
@@ -36,8 +36,12 @@ class OrderedInput {
  public:
   /// \param devices  share the work where there is enough for them
   OrderedInput(const Context& context, Items<Key, Value> items, std::uint64_t n,
-               const KeyCodec<Key>& codec, std::size_t devices)
-      : context_(context), items_(items), n_(n), codec_(codec) {
+               const KeyCodec<Key>& codec, bool stable, std::size_t devices)
+      : context_(context),
+        items_(items),
+        n_(n),
+        codec_(codec),
+        strict_(has_values<Value> && stable) {
     constexpr std::uint64_t fewest_shared = std::uint64_t{1} << 16;
     devices_ = n < fewest_shared ? 1 : devices;
   }
@@ -58,15 +62,14 @@ class OrderedInput {
   static constexpr std::uint64_t prefix_keys = 64;
 
   /// Whether none of keys begin .. end precedes the one before it; `Descending`: whether each does,
-  /// or without values equals it.
+  /// or equals it if the sort need not be stable.
   template <bool Descending>
   [[nodiscard]] bool is_ordered(std::uint64_t begin, std::uint64_t end) const {
     unsigned others = 0;
     for (std::uint64_t i = begin + 1; i < end; ++i) {
       const Key key = codec_.encoded(items_.keys[i]);
       const Key before = codec_.encoded(items_.keys[i - 1]);
-      const bool is_other =
-          Descending ? before < key || (has_values<Value> && before == key) : key < before;
+      const bool is_other = Descending ? before < key || (strict_ && before == key) : key < before;
       others |= is_other ? 1 : 0;
     }
     return others == 0;
@@ -103,6 +106,7 @@ class OrderedInput {
   Items<Key, Value> items_;
   std::uint64_t n_;
   KeyCodec<Key> codec_;
+  bool strict_;
   std::size_t devices_;
 };
 
@@ -195,7 +199,10 @@ void sort_typed(const Context& context, const Request& request, std::size_t devi
     const int digit_bits = Sort::usual_digit_bits(request.num_items);
     const std::size_t used =
         request.options.devices > 0 ? devices : Sort::usual_devices(request.num_items, devices);
-    if (OrderedInput<Key, Value>(context, items, request.num_items, codec, used).sort()) return;
+    if (OrderedInput<Key, Value>(context, items, request.num_items, codec, request.options.stable,
+                                 used)
+            .sort())
+      return;
     const std::size_t in_place = devices_in_place<Key, Value>(context, request, used);
     const bool can_divide = has_values<Value> || in_place > 0 || copy_fits(context, request);
     if (sort_undivided(context, items, request.num_items, codec, used, can_divide)) return;
