@@ -56,12 +56,13 @@ def tanasic_runs(gpus, suffix=""):
 
 # What is changed of rmg, and the keys for which it matters.
 RMG_CHANGES = (("", "uniform zipf:0.5 reverse equal entropy:10"), ("no-overlap", "uniform"), ("fuse=0 max-brs=100000", "uniform"), ("fuse=0", "uniform"), ("fuse=2", "uniform"),
-               ("max-brs=100000", "zipf:0.5"), ("min-sco=0", "entropy:10"), ("move-all", "equal entropy:10"), ("exchange-mirrored", "reverse"))
+               ("max-brs=100000", "zipf:0.5"), ("min-sco=0", "entropy:10"), ("move-all", "equal entropy:10"), ("exchange-mirrored", "reverse"), ("batch-copies", "uniform entropy:10"))
 
 
 def rmg_changes():
-    """Runs that change a part of rmg each."""
-    return [f"bench sort --items 128M --gpus 2 --host-to-host --algorithm rmg --case {cases} --repeat 5 --without-cub{' --rmg ' + change if change else ''}" for change, cases in RMG_CHANGES]
+    """Runs that change a part of rmg each; the last ones in GPU memory, of many copies."""
+    return [*(f"bench sort --items 128M --gpus 2 --host-to-host --algorithm rmg --case {cases} --repeat 5 --without-cub{' --rmg ' + change if change else ''}" for change, cases in RMG_CHANGES),
+            *(f"bench sort --items 256M --gpus 8 --algorithm rmg --case uniform normal entropy:26 zipf:0.75 --repeat 3 --without-cub{change}" for change in ("", " --rmg batch-copies"))]
 
 
 def ilic_runs(gpus, suffix):
@@ -160,7 +161,12 @@ def rows_of(name):
 
 def measured_by(names):
     """Which GPU and commit the reports are from."""
-    found = sorted({f"{r['gpu']['name']}, commit {r['commit']}" for n in names if (r := report(n)) and r.get("gpu")})
+    commits = {}
+    for name in names:
+        if (r := report(name)) and (r.get("gpu") or r.get("backend") == "host"):
+            machine = r["gpu"]["name"] if r.get("gpu") else f"the host of that machine, {r['machine']['cores']} cores"
+            commits.setdefault(machine, set()).update(r["commit"].split("; "))
+    found = [f"{machine}, commit{'s' if len(of) > 1 else ''} {', '.join(sorted(of))}" for machine, of in sorted(commits.items())]
     return [f"Measured on: {'; '.join(found)}." if found else "Not measured yet."]
 
 
@@ -999,11 +1005,11 @@ def ilic_options():
     lines = []
     for suffix, label in MACHINES.items():
         rows = {(case.split()[-1], method): row for case, of in rows_of(f"ilic-options{suffix}").items() for method, row in of.items()}
-        for change, cases in RMG_CHANGES[1:]:
-            for case in cases.split():
-                own, changed = rows.get((case, "rmg, 2 devices, host to host")), rows.get((case, f"rmg {change}, 2 devices, host to host"))
+        for devices, where in ((2, ", host to host"), (8, "")):
+            for change, case in [(change, case) for change, cases in RMG_CHANGES[1:] for case in (cases.split() if devices == 2 else ("uniform", "normal", "entropy:26", "zipf:0.75"))]:
+                own, changed = rows.get((case, f"rmg, {devices} devices{where}")), rows.get((case, f"rmg {change}, {devices} devices{where}"))
                 if own and changed:
-                    lines.append([f"`{change}`", f"{case}, 2 on {label}", number(milliseconds(own)), number(milliseconds(changed)), f"{changed['median_seconds'] / own['median_seconds']:.2f}"])
+                    lines.append([f"`{change}`", f"{case}, {devices} on {label}{where or ', GPU memory'}", number(milliseconds(own)), number(milliseconds(changed)), f"{changed['median_seconds'] / own['median_seconds']:.2f}"])
     return table(["`--rmg`", "keys, devices", "`rmg`, ms", "changed, ms", "changed / `rmg`"], lines) if lines else ["Not measured yet."]
 
 
@@ -1096,6 +1102,10 @@ def ilic_claims():
         if "entropy:10" in repaired:
             paid = own["entropy:10"][0] / repaired["entropy:10"][0]
             lines.append((f"split buckets that the CPU merges pay for few buckets (section 7.2), two devices on {label}: `rmg` / `rmg-repair`, entropy:10", "proposed", f"{paid:.2f}", paid > 1))
+    phases = {(c, d): row["phase_seconds"] for c, of in rows_of("ilic-skew").items() for m, row in of.items() for d in (2, 8) if m.startswith(f"rmg, {d} ")}
+    if ("entropy:26", 8) in phases:
+        lines.append(("copies of single buckets cost hardly more than their bytes, even of many buckets (section 4.3): exchange with four buckets for eight devices on one GPU, which each border divides into 256 more (entropy:26) / that of uniform keys",
+                      "about 1", f"{phases['entropy:26', 8]['exchange'] / phases['uniform', 8]['exchange']:.1f}", phases["entropy:26", 8]["exchange"] < 1.5 * phases["uniform", 8]["exchange"]))
     for suffix, name, where in (("", "ilic-cases-8", "one GPU, GPU memory"), *((x, f"ilic-host{x}", f"{MACHINES[x]}, from host memory") for x in ("-x2", "-x4"))):
         eight = {c: change for c, (_, change) in ilic_changes(rows_of(name), "rmg", 8).items()}
         two = {c: change for c, (_, change) in ilic_changes(rows_of("ilic-cases" if not suffix else name), "rmg", 2).items() if c in eight}
@@ -1144,7 +1154,7 @@ COUNTED = [((20, 26), ("bank conflicts", "shared wavefronts")), ((20, 26), ("div
 COUNTED_KERNELS = {
     "quicksort": r"split_kernel|fill_kernel|[^_]sort_kernel",
     "tiled radix": r"classics::.*(sort_tiles|sum_tiles|scan_sums|scan_tiles|move_runs)_kernel",
-    "sortie bitonic": r"bitonic\w*::.*(network_pass|sort_tiles)_kernel",
+    "sortie bitonic": r"network_pass_kernel|multisort::(bitonic::)?sort_tiles_kernel",
 }
 # Of bitonic sort, quicksort and radix sort; "n.a.": not runnable in the memory of the device.
 PRINTED_TRANSACTIONS = {20: (796800, 4446802, 965791), 22: (4119680, 18438423, 3862644), 24: (20223360, 85843422, 15447561), 26: (101866786, "n.a.", "n.a.")}

@@ -72,10 +72,11 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// | keys | values | algorithm |
 /// |---|---|---|
 /// | 1 byte, or from 2^19 on 2 bytes, all bits | none | counting: one pass reads the keys, one writes them |
-/// | any, 8193 to 2^21 - 1 | none, 4 or 8 bytes | by digits of 8 bits, all in one kernel |
+/// | 8 bytes, all bits, 2^16 to 2^21 - 1, if even | none, 4 or 8 bytes | by the two highest digits, or magnitudes, then in tiles |
+/// | any otherwise, 8193 to 2^21 - 1 | none, 4 or 8 bytes | by digits of 8 bits, all in one kernel |
 /// | 1 or 2 bytes otherwise, unsigned, ascending | none, 4 or 8 bytes | cub::DeviceRadixSort |
 /// | 1 or 2 bytes otherwise | none, 4 or 8 bytes | by digits of 8 bits |
-/// | 4 or 8 bytes, all bits, 2^21 (4 bytes alone: 2^22) to 2^28, if even | none, 4 or 8 bytes | by the two highest digits, then in tiles |
+/// | 4 or 8 bytes, all bits, 2^21 (4 bytes alone: 2^22) to 2^28, if even | none, 4 or 8 bytes | by the two highest digits, or magnitudes, then in tiles |
 /// | 4 bytes, 2^21 to 2^28 otherwise | none, 4 or 8 bytes | by digits of 8 bits |
 /// | 4 or 8 bytes, if uneven | none, 4 or 8 bytes | by digits of 8 bits |
 /// | 4 or 8 bytes otherwise | none, 4 or 8 bytes | by ranges, as long segments are |
@@ -84,11 +85,13 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// | any, out of place, from 2^25 on | several arrays, in up to 4 groups of 8 bytes | a sort for each group |
 /// | any | several arrays otherwise | as for their positions, by which each array is then gathered |
 ///
-/// From 2^21 keys of 4 or 8 bytes on, a sample decides whether these are examined first: items in
+/// From 2^21 keys of 4 bytes and 2^16 of 8 bytes on, a sample decides whether these are examined first: items in
 /// order or in reverse order are copied; up to 512 distinct keys without values are counted; up to
 /// 256 with values are counted, and their items moved in one pass, if all bits are compared.
 /// Keys are even if they span more than half of all values, and no part of the sample is much larger
-/// than others. They are uneven if a quarter of the sample is in one of 64 equal parts of its range,
+/// than others; or if no range between two powers of 2 has much more than its share of all such ranges,
+/// as for a density of 1/x, of the keys encoded as unsigned integers: their magnitudes are then the
+/// digits. They are uneven if a quarter of the sample is in one of 64 equal parts of its range,
 /// unless it has at most 256 distinct keys or is nearly in order, or if at most three of their bytes
 /// differ.
 /// Digits take one pass each, digits in which all keys agree take none. Ranges are taken in place,

@@ -32,6 +32,7 @@ bool parse_one(std::string_view text, RmgOptions& options) {
     return true;
   }
   if (text == "move-all") return options.move_all = true;
+  if (text == "batch-copies") return options.batch_copies = true;
   if (text == "exchange-mirrored") return options.exchange_mirrored = true;
   if (parse_number(text, "fuse=", options.fused_percent))
     return options.fused_percent >= 0 && options.fused_percent <= 100;
@@ -46,8 +47,8 @@ RmgOptions parse_rmg_options(const std::vector<std::string>& texts) {
   for (const std::string& text : texts)
     if (!parse_one(text, options))
       throw Error(ErrorKind::usage,
-                  fmt::format("--rmg: found {}, expected no-overlap, move-all, exchange-mirrored, "
-                              "fuse=PERCENT (0 to 100), max-brs=N or min-sco=N",
+                  fmt::format("--rmg: found {}, expected no-overlap, move-all, batch-copies, "
+                              "exchange-mirrored, fuse=PERCENT (0 to 100), max-brs=N or min-sco=N",
                               sortie::quoted(text)));
   return options;
 }

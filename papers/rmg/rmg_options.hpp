@@ -14,6 +14,8 @@ struct RmgOptions {
   bool overlap = true;
   /// A pass that finds one bucket only moves its keys nevertheless (section 5.4.1 skips it).
   bool move_all = false;
+  /// Each device launches the copies of its exchange by one call (CUDA 13), not by one for each bucket.
+  bool batch_copies = false;
   /// From host memory: mirrored keys are exchanged (section 5.4.1 proposes to skip it).
   bool exchange_mirrored = false;
   /// SBT, in percent of a device's share: neighbouring buckets of fewer keys are sorted together. 0:
@@ -25,7 +27,7 @@ struct RmgOptions {
   std::uint64_t most_without_overlap = 4;
 };
 
-/// Of texts "no-overlap", "move-all", "exchange-mirrored", "fuse=PERCENT", "max-brs=N" and "min-sco=N".
+/// Of texts "no-overlap", "move-all", "batch-copies", "exchange-mirrored", "fuse=PERCENT", "max-brs=N" and "min-sco=N".
 /// \throws Error (usage)
 [[nodiscard]] RmgOptions parse_rmg_options(const std::vector<std::string>& texts);
 

@@ -16,6 +16,7 @@
 #include "multisort/cuda/exchange/item_exchange.hpp"
 #include "multisort/cuda/radix/partition_kernels.hpp"
 #include "papers/het/het_sort.hpp"
+#include "papers/rmg/batched_exchange.hpp"
 #include "papers/rmg/bucket_plan.hpp"
 #include "papers/rmg/gpu_links.hpp"
 #include "papers/rmg/rmg_options.hpp"
@@ -346,7 +347,11 @@ class RmgSort {
       sources.push_back(from(d));
       destinations.push_back(to(d));
     }
-    exchange_(transfers, key_size(), value_size(), sources, destinations);
+    if (options_.batch_copies && group_.all_reach()) {
+      exchange_in_batches(group_, transfers, key_size(), value_size(), sources, destinations);
+    } else {
+      exchange_(transfers, key_size(), value_size(), sources, destinations);
+    }
   }
 
   void exchange_buckets(const plan::RadixPartition& partition) {

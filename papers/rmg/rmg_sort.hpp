@@ -27,6 +27,8 @@ namespace sortie::papers {
 ///   borders only; no keys are moved there, in the thesis neither.
 /// - Neighbours are fused if they hold at most 1 % of a share together, whatever pass made them; the
 ///   thesis fuses buckets of fewer than 1 % each, of the same pass.
+/// - The host plans the refinements and the exchange from the counts; in the thesis each GPU does.
+/// - Memory is taken from the pool of each GPU in every sort; the thesis allocates it before.
 /// - Values, signed and floating-point keys, and descending order; stable.
 ///
 /// rmg_options() can change parts of it, for measurements (rmg_options.hpp).

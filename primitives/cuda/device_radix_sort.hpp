@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "sortie/key_types.hpp"
+
 namespace sortie {
 
 /// The items of one device and a second buffer of the same size. A sort may flip the two.
@@ -43,5 +45,11 @@ struct RadixArrays {
 cudaError_t device_radix_sort(void* temp_storage, std::size_t& temp_storage_bytes,
                               const RadixArrays& arrays, std::uint64_t n, int key_bytes,
                               int value_bytes, int begin_bit, int end_bit, cudaStream_t stream);
+
+/// The same for keys of 1 or 2 bytes of any kind, in any order, as KeyCodec encodes them.
+cudaError_t encoded_radix_sort(void* temp_storage, std::size_t& temp_storage_bytes,
+                               const RadixArrays& arrays, std::uint64_t n, int key_bytes,
+                               KeyKind kind, Order order, int value_bytes, int begin_bit,
+                               int end_bit, cudaStream_t stream);
 
 }  // namespace sortie

@@ -296,22 +296,16 @@ class ArraySort {
       return launch_if_it_fits([&] {
         return counting::sort(static_cast<const Word*>(items.keys_in),
                               static_cast<Word*>(items.keys_out), counting::CountedRange{n()},
-                              codec, storage, limits_,
-                              stream_);
+                              codec, storage, limits_, stream_);
       });
     }
     if (takes_short_digits(items)) return sort_by_short_digits<Word>(items);
-    if (!codec.is_identity() && n() != 0) {
-      if (items.value_bytes == 0) return sort_by_digits<Word, 0>(items);
-      return items.value_bytes == 4 ? sort_by_digits<Word, 4>(items)
-                                    : sort_by_digits<Word, 8>(items);
-    }
     const RadixArrays arrays{items.keys_in, items.keys_out, items.values_in, items.values_out};
     // CUB does not reject each size that is too small.
     return with_storage(false, [&](void* storage, std::size_t& bytes) {
-      return device_radix_sort(storage, bytes, arrays, n(), items.key_bytes,
-                               static_cast<int>(items.value_bytes), items.begin_bit, items.end_bit,
-                               stream_);
+      return encoded_radix_sort(storage, bytes, arrays, n(), items.key_bytes, items.kind,
+                                items.order, static_cast<int>(items.value_bytes), items.begin_bit,
+                                items.end_bit, stream_);
     });
   }
 

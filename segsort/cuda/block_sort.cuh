@@ -100,14 +100,15 @@ __device__ __forceinline__ void sort_class(const Arguments<Word>& arguments, con
   constexpr int group_class = group_class_of(Class);
   unsigned int groups = 0;
   if constexpr (group_class < group_classes) groups = lists.counters->groups[group_class];
+  if constexpr (Class == block_class_of_runs) groups = lists.counters->runs;
   const unsigned int count = groups + lists.counters->segments[Class];
   if (count == 0) return;
   __syncthreads();  // the teams of the previous class no longer use the shared memory
   sort_by_teams<TileOfClass<Word, ValueBytes, Class>>(
       shared_size, arguments, count, [&](unsigned int place) -> TileRange {
-        if constexpr (group_class < group_classes) {
+        if constexpr (group_class < group_classes || Class == block_class_of_runs) {
           if (place < groups) {
-            const Group group = lists.group(group_class, place);
+            const Group group = lists.group(Class == block_class_of_runs ? 0 : group_class, place);
             return {group.begin(), group.length(), group.buffer()};
           }
         }

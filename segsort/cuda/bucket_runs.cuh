@@ -32,10 +32,12 @@ constexpr std::uint64_t stride(std::uint64_t n) {
   const std::uint64_t average = n / buckets_of_array + 1;
   std::uint64_t root = 1;
   while (root * root < average) ++root;
-  const std::uint64_t spare = 9 * average / 4 + 8 * root;
   const std::uint64_t longest =
       n <= most_in_small_tiles ? longest_of_group_class(0) : LargeTiles::longest_group;
-  return longest > spare + longest / 8 ? longest - spare : longest / 8;
+  const auto spare = [&](std::uint64_t quarters) { return quarters * average / 4 + 8 * root; };
+  if (longest > 2 * spare(9)) return longest - spare(9);
+  // Large buckets: even ones would leave too much of the tiles empty.
+  return longest > spare(6) + longest / 8 ? longest - spare(6) : longest / 8;
 }
 constexpr std::uint64_t runs(std::uint64_t n) {
   return (n - 1) / stride(n) + 1;
@@ -74,10 +76,12 @@ __device__ __forceinline__ std::uint64_t begin_of_run(const Word* keys, std::uin
 /// Lists the runs as groups for block_sort_kernel. If one exceeds a tile, changes the decision.
 ///
 ///   warp   takes runs a grid apart
+///
+/// \param in_small_tiles  runs take the smaller tiles of groups, or else those for runs and the larger ones
 template <class Word>
 __global__ void __launch_bounds__(32 * run_warps)
     list_runs_kernel(Arguments<Word> arguments, WorkLists lists, ArrayDecision* decision,
-                     std::uint64_t length, std::uint64_t stride) {
+                     std::uint64_t length, std::uint64_t stride, bool in_small_tiles) {
   wait_for_preceding_kernels();
   if (!decision->takes_kernels_of(ArrayMethod::buckets)) return;
   const bool by_magnitudes = decision->is_due(ArrayMethod::magnitudes);
@@ -96,8 +100,13 @@ __global__ void __launch_bounds__(32 * run_warps)
     // The keys of a bucket are equal, and so are all before it: the items are in order.
     if (by_magnitudes && bucket_of(arguments.keys_out[end - 1]) < radix::exact_magnitudes<Word>)
       continue;
-    if (end - begin <= LargeTiles::longest_group) {
-      lists.add_group(Group(begin, static_cast<std::uint32_t>(end - begin), Buffer::output));
+    if (end - begin <= (in_small_tiles ? longest_of_group_class(0) : LargeTiles::longest_group)) {
+      const Group run(begin, static_cast<std::uint32_t>(end - begin), Buffer::output);
+      if (in_small_tiles) {
+        lists.add_group(run);
+      } else {
+        lists.add_run(run);
+      }
     } else {
       *const_cast<volatile ArrayMethod*>(&decision->method) = ArrayMethod::digits;
     }

@@ -103,7 +103,8 @@ DigitUse digit_use(const DeviceRequest& request) {
   if (preset_digit_use == DigitUse::buckets) return takes_all_bits ? buckets : DigitUse::always;
   if (preset_digit_use.has_value()) return *preset_digit_use;
   const bool is_short_item = is_short_key && request.value_bytes == 0;
-  if (request.num_items > most_by_buckets) return DigitUse::uneven;
+  if (request.num_items > most_by_buckets)
+    return is_short_item ? DigitUse::always : DigitUse::uneven;
   if (takes_all_bits && request.num_items >= least_by_buckets[is_short_item ? 0 : 1])
     return buckets;
   // Their passes are few.
@@ -300,7 +301,11 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
   if (status == cudaSuccess && may_take_ranges(use))
     status = launch_partitions<Tiles, Word, ValueBytes>(plan, arguments, lists);
   if (status != cudaSuccess) return status;
-  return launch_block_classes<Word, ValueBytes>(plan, arguments, lists, Tiles::used_block_classes);
+  // Runs of short arrays take the smaller tiles of groups only.
+  return launch_block_classes<Word, ValueBytes>(plan, arguments, lists,
+                                                takes_short_digits(use, plan.num_items)
+                                                    ? block_class_of_groups(0) + 1
+                                                    : Tiles::used_block_classes);
 }
 
 /// Sorts with the tiles of one row of the policy.

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "primitives/cuda/kernel_image.hpp"
@@ -19,12 +21,12 @@ namespace sortie::segsort {
 
 /// Attributes of the current device that a sort needs.
 struct DeviceLimits {
+  int device = 0;
   int multiprocessors = 0;
   int shared_bytes = 0;               ///< most per block
   bool has_dependent_launch = false;  ///< of the device and of the kernels
 
   cudaError_t query() {
-    int device = 0;
     cudaError_t status = cudaGetDevice(&device);
     const auto attribute = [&](int& value, cudaDeviceAttr name) {
       if (status == cudaSuccess) status = cudaDeviceGetAttribute(&value, name, device);
@@ -59,16 +61,36 @@ inline constexpr unsigned int parts_of_last_chunks = 4;
 
 inline constexpr int no_limit = 1 << 20;
 
+/// Blocks of a kernel that a multiprocessor can have at once. Answers are kept: a short sort would spend
+/// a good part of its time on these questions.
+inline cudaError_t query_resident_blocks(int& blocks, const void* kernel, int device, int threads,
+                                         std::size_t shared_bytes) {
+  using Question = std::tuple<const void*, int, int, std::size_t>;
+  thread_local std::map<Question, int> answers;
+  const Question question(kernel, device, threads, shared_bytes);
+  if (const auto known = answers.find(question); known != answers.end()) {
+    blocks = known->second;
+    return cudaSuccess;
+  }
+  const cudaError_t status =
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared_bytes);
+  if (status == cudaSuccess) answers.emplace(question, blocks);
+  return status;
+}
+
 /// Launches `kernel` with dynamic shared memory, and with at most as many blocks as can be
 /// resident.
 template <class... Parameters, class... Values>
 cudaError_t launch_resident(void (*kernel)(Parameters...), const LaunchPlan& plan,
                             LaunchOrder order, std::uint64_t most_blocks, int most_a_multiprocessor,
                             int threads, std::size_t shared_bytes, const Values&... values) {
-  cudaError_t status = allow_shared_memory(kernel, shared_bytes);
+  constexpr std::size_t always_allowed = 48 * 1024;
+  cudaError_t status = cudaSuccess;
+  if (shared_bytes > always_allowed) status = allow_shared_memory(kernel, shared_bytes);
   if (status != cudaSuccess) return status;
   int resident = 0;
-  status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, shared_bytes);
+  status = query_resident_blocks(resident, reinterpret_cast<const void*>(kernel),
+                                 plan.limits.device, threads, shared_bytes);
   if (status != cudaSuccess) return status;
   const auto most_resident = static_cast<std::uint64_t>(std::min(resident, most_a_multiprocessor)) *
                              static_cast<std::uint64_t>(plan.limits.multiprocessors);
@@ -99,9 +121,9 @@ cudaError_t launch_teams(const LaunchPlan& plan, const Arguments<Word>& argument
     }
     (all_classes);
     constexpr bool has_groups = []<int... Class>(std::integer_sequence<int, Class...>) {
-      return (
-          (warps_of_block<Word>(Class) == BlockWarps && group_class_of(Class) != group_classes) ||
-          ...);
+      return ((warps_of_block<Word>(Class) == BlockWarps &&
+               (group_class_of(Class) != group_classes || Class == block_class_of_runs)) ||
+              ...);
     }
     (all_classes);
     if (wanted == 0 || (plan.is_array && !has_groups)) return cudaSuccess;

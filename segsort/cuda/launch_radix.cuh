@@ -58,18 +58,17 @@ cudaError_t launch_radix(const LaunchPlan& plan, const Arguments<Word>& argument
       const radix::Portion portion{pass, number++, begin, length};
       const std::uint64_t tiles = (length - 1) / Shared::tile + 1;
       const auto launch_pass = [&]<bool IsPlain>() {
-        return launch_resident(radix::pass_kernel<Word, ValueBytes, IsPlain>, plan, plan.order,
-                               tiles, no_limit, Shared::threads, sizeof(Shared), arguments,
-                               decision, method, passes, storage.statuses, portion);
+        const auto launch_one = [&](auto kernel) {
+          return launch_resident(kernel, plan, plan.order, tiles, no_limit, Shared::threads,
+                                 sizeof(Shared), arguments, decision, passes, storage.statuses,
+                                 portion);
+        };
+        if constexpr (sizeof(Word) >= 4)
+          if (by_buckets) return launch_one(radix::bucket_pass_kernel<Word, ValueBytes, IsPlain>);
+        return launch_one(radix::pass_kernel<Word, ValueBytes, IsPlain>);
       };
       status = arguments.codec.plain ? launch_pass.template operator()<true>()
                                      : launch_pass.template operator()<false>();
-      if constexpr (sizeof(Word) >= 4) {
-        if (status == cudaSuccess && by_buckets)
-          status = launch_resident(radix::magnitude_pass_kernel<Word, ValueBytes>, plan, plan.order,
-                                   tiles, no_limit, Shared::threads, sizeof(Shared), arguments,
-                                   decision, passes, storage.statuses, portion);
-      }
     }
   }
   return status;
@@ -113,7 +112,7 @@ cudaError_t launch_runs(const LaunchPlan& plan, const Arguments<Word>& arguments
   return launch_resident(buckets::list_runs_kernel<Word>, plan, plan.order,
                          (buckets::runs(n) - 1) / buckets::run_warps + 1, no_limit,
                          32 * buckets::run_warps, 0, arguments, lists, decision, n,
-                         buckets::stride(n));
+                         buckets::stride(n), n <= buckets::most_in_small_tiles);
 }
 
 // Those of narrow keys are instantiated in source files that CMake generates.

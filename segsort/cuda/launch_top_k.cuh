@@ -63,15 +63,15 @@ cudaError_t launch_top_k_stream(const TopKArguments<Word>& arguments, cudaStream
       launch_resident_top_k(top_k_stream_sample_kernel<Word>, arguments, stream_sample_blocks,
                             stream_sample_threads, 0, stream);
   if (status == cudaSuccess)
-    status = launch_resident_top_k(top_k_stream_kernel<Word>, arguments,
-                                   arguments.num_items * sizeof(Word) /
-                                           (16 * std::uint64_t{stream_threads} * stream_vectors) +
-                                       1,
-                                   stream_threads, 0, stream);
+    status = launch_resident_top_k(
+        top_k_stream_kernel<Word>, arguments,
+        arguments.num_items * sizeof(Word) / (16 * std::uint64_t{stream_threads} * stream_vectors) +
+            1,
+        stream_threads, 0, stream);
   if (status == cudaSuccess)
-    status = launch_resident_top_k(top_k_stream_rank_kernel<Word>, arguments,
-                                   stream_capacity / (stream_threads / 32), stream_threads, 0,
-                                   stream);
+    status =
+        launch_resident_top_k(top_k_stream_rank_kernel<Word>, arguments,
+                              stream_capacity / (stream_threads / 32), stream_threads, 0, stream);
   return status;
 }
 

@@ -339,13 +339,12 @@ cudaError_t sort_one_of(void* temp_storage, std::size_t& temp_storage_bytes,
   arguments.num_segments = 1;
   arguments.device_num_segments = request.device_num_segments;
   arguments.codec = BitRangeCodec<Narrow>::make(kind, request.order, 0, 8 * sizeof(Narrow));
-  const LaunchPlan plan{
-      n,
-      1,
-      limits,
-      stream,
-      limits.has_dependent_launch ? LaunchOrder::overlapping : LaunchOrder::after,
-      true};
+  const LaunchPlan plan{n,
+                        1,
+                        limits,
+                        stream,
+                        limits.has_dependent_launch ? LaunchOrder::overlapping : LaunchOrder::after,
+                        true};
   status = cudaMemsetAsync(storage.passes, 0, sizeof(*storage.passes), stream);
   if (status != cudaSuccess) return status;
   return launch_radix<Narrow, ValueBytes>(plan, arguments, storage, nullptr, ArrayMethod::digits);
@@ -378,10 +377,10 @@ cudaError_t sort_narrow_keys(void* temp_storage, std::size_t& temp_storage_bytes
       request.begin_bit < 0 || request.begin_bit > end_bit || end_bit > bits)
     return cudaErrorInvalidValue;
   if (compares_whole_keys(request))
-    return bits == 8 ? sort_by_whole_keys<std::uint8_t>(temp_storage, temp_storage_bytes, request,
-                                                        stream)
-                     : sort_by_whole_keys<std::uint16_t>(temp_storage, temp_storage_bytes, request,
-                                                         stream);
+    return bits == 8
+               ? sort_by_whole_keys<std::uint8_t>(temp_storage, temp_storage_bytes, request, stream)
+               : sort_by_whole_keys<std::uint16_t>(temp_storage, temp_storage_bytes, request,
+                                                   stream);
   return bits == 8 ? sort_keys_of<std::uint8_t>(temp_storage, temp_storage_bytes, request, stream)
                    : sort_keys_of<std::uint16_t>(temp_storage, temp_storage_bytes, request, stream);
 }

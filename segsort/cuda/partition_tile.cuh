@@ -394,15 +394,19 @@ template <class Shared>
 __device__ __forceinline__ void move_items(std::uint64_t begin, std::uint64_t length) {
   const bool plain = shared_memory<Shared>().digits.plain();
   if constexpr (Shared::may_float) {
+    // One function for full tiles and others: both together exceed the instruction cache.
     if (shared_memory<Shared>().digits.is_floating()) {
-      for (; length >= Shared::tile; begin += Shared::tile, length -= Shared::tile) {
+      while (length != 0) {
+        const auto moved = static_cast<int>(min(length, std::uint64_t{Shared::tile}));
+        const bool is_last = length <= Shared::tile;
         if (plain) {
-          move_tile<Shared, true, true, true>(begin, Shared::tile, length == Shared::tile);
+          move_tile<Shared, false, true, true>(begin, moved, is_last);
         } else {
-          move_tile<Shared, false, false, true>(begin, Shared::tile, length == Shared::tile);
+          move_tile<Shared, false, false, true>(begin, moved, is_last);
         }
+        begin += Shared::tile;
+        length -= static_cast<std::uint64_t>(moved);
       }
-      if (length != 0) move_tile<Shared, false, false, true>(begin, static_cast<int>(length), true);
       return;
     }
   }

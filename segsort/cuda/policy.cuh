@@ -88,6 +88,9 @@ inline constexpr int group_classes = 2;
 __host__ __device__ constexpr int block_class_of_groups(int group_class) {
   return group_class == 0 ? block_class(2048) : block_classes - 1;
 }
+/// Of long arrays sorted by buckets, runs of up to this length take tiles of their own class: two or one
+/// of their buckets would fill half of the largest tiles.
+inline constexpr int block_class_of_runs = block_class(5120);
 /// Group class that is sorted in tiles of a block class; group_classes if there is none.
 __host__ __device__ constexpr int group_class_of(int block_class) {
   int group_class = 0;

@@ -67,10 +67,12 @@ static_assert(2 * portions_of_table < 1u << (32 - status_code_shift));
 template <class AnyStatus>
 inline constexpr int code_shift_of = sizeof(AnyStatus) == sizeof(Status) ? status_code_shift : 56;
 
-/// Two blocks of 12 warps have 80 registers a thread.
+/// Two blocks of 12 warps have 80 registers a thread, two of 16 have 64.
 template <class Word, int ValueBytes>
 inline constexpr PartitionShape radix_shape = sizeof(Word) <= 4 && ValueBytes == 0
                                                   ? PartitionShape{384, 24, 2}
+                                              : sizeof(Word) < 4 && ValueBytes == 4
+                                                  ? PartitionShape{512, 17, 2}
                                               : sizeof(Word) <= 4 && ValueBytes == 4
                                                   ? PartitionShape{384, 23, 2}
                                                   : PartitionShape{384, 18, 2};
@@ -80,6 +82,11 @@ inline constexpr PartitionShape radix_shape = sizeof(Word) <= 4 && ValueBytes ==
 /// with u32 values), 2.67 and 2.60 (u32 with u32 values).
 template <class Word, int ValueBytes>
 inline constexpr bool ranks_by_masks = sizeof(Word) < 4 || (sizeof(Word) == 4 && ValueBytes == 0);
+
+/// Whether, by masks, lanes read the next place of their digit, which the first of those with one digit
+/// advances, instead of adding to it: narrow keys.
+template <class Word>
+inline constexpr bool ranks_by_loads = sizeof(Word) < 4;
 
 /// Long arrays are moved in portions of whole tiles, so that numbers fit statuses, and the table of
 /// statuses stays small.
@@ -256,8 +263,10 @@ __global__ void __launch_bounds__(count_threads)
 }
 
 /// Tables of a warp that hold, for each digit, the mask of the lanes whose items have it. Register r
-/// uses table r % mask_tables, so that a table can be cleared while the next one is filled.
-inline constexpr int mask_tables = 3;
+/// uses table r % mask_tables, so that a table can be cleared while the next one is filled. If the
+/// lanes read the next place of their digit, one table is cleared when that is advanced.
+template <class Word>
+inline constexpr int mask_tables = ranks_by_loads<Word> ? 1 : 3;
 
 /// Shared memory of a block of a pass.
 template <class WordType, int ValueBytesOfOne,
@@ -279,7 +288,7 @@ struct PassShared {
   /// One after the other: counters of the warps, and behind them masks of the lanes that hold an
   /// item of each digit; the words of the tile in the order of their digits; its values.
   alignas(16) unsigned char area[most(tile * most(static_cast<int>(sizeof(Word)), value_bytes),
-                                      (1 + (has_masks ? mask_tables : 0)) * warps *
+                                      (1 + (has_masks ? mask_tables<Word> : 0)) * warps *
                                           static_cast<int>(digits) * 4)];
   std::uint64_t starts_of_digits[digits];  ///< of the portion in the output
   std::uint64_t places[digits];  ///< destination of the tile's items of each digit, minus position
@@ -292,7 +301,7 @@ struct PassShared {
   }
   /// The tables of masks of a warp.
   __device__ std::uint32_t* masks(int warp) {
-    return reinterpret_cast<std::uint32_t*>(area) + (warps + mask_tables * warp) * digits;
+    return reinterpret_cast<std::uint32_t*>(area) + (warps + mask_tables<Word> * warp) * digits;
   }
   __device__ Word* words() { return reinterpret_cast<Word*>(area); }
   __device__ Value* values() { return reinterpret_cast<Value*>(area); }
@@ -463,6 +472,8 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
   constexpr int ValueBytes = Shared::value_bytes;
   using Value = typename Shared::Value;
   constexpr int items = Shared::items;
+  // Words of narrow keys are held in whole registers, so that their other bits need no clearing.
+  using Held = std::conditional_t<(sizeof(Word) < 4), std::uint32_t, Word>;
   Shared& shared = *reinterpret_cast<Shared*>(dynamic_shared_memory());
   const Portion& portion = pass.portion;
   const int shift = pass.shift;
@@ -478,7 +489,7 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
   // Thread d handles digit d.
   const bool has_digit = thread < static_cast<int>(digits);
   std::uint32_t* const counts = shared.counts()[thread / 32];
-  const auto digit_of = [&](Word word) { return coding.digit(word, shift); };
+  const auto digit_of = [&](Held word) { return coding.digit(word, shift); };
   // Read before the block takes a tile, and thus before the last tile replaces them.
   if (has_digit) shared.starts_of_digits[thread] = starts_of_digits.load(thread);
   const auto tiles = static_cast<std::uint32_t>((portion.length - 1) / Shared::tile + 1);
@@ -491,21 +502,21 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
     const bool is_full = portion.length - begin >= Shared::tile;
     const int length = is_full ? Shared::tile : static_cast<int>(portion.length - begin);
 
-    Word words[items];
+    Held words[items];
     if (is_full) {
 #pragma unroll
       for (int r = 0; r < items; ++r) words[r] = keys_from[begin + first + 32 * r];
     } else {
 #pragma unroll
       for (int r = 0; r < items; ++r)
-        words[r] = first + 32 * r < length ? keys_from[begin + first + 32 * r] : Word{0};
+        words[r] = first + 32 * r < length ? keys_from[begin + first + 32 * r] : Held{0};
     }
 #pragma unroll
     for (unsigned int i = thread % 32; i < digits / 4; i += 32)
       reinterpret_cast<uint4*>(counts)[i] = uint4{0, 0, 0, 0};
     coding.choose([&](const auto& chosen) {
 #pragma unroll
-      for (int r = 0; r < items; ++r) words[r] = chosen.encode(words[r]);
+      for (int r = 0; r < items; ++r) words[r] = chosen.encode(static_cast<Word>(words[r]));
     });
     if (!is_full) {
 #pragma unroll
@@ -515,7 +526,7 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
     if constexpr (Shared::has_masks) {
       std::uint32_t* const masks = shared.masks(thread / 32);
 #pragma unroll
-      for (unsigned int i = thread % 32; i < mask_tables * digits / 4; i += 32)
+      for (unsigned int i = thread % 32; i < mask_tables<Word> * digits / 4; i += 32)
         reinterpret_cast<uint4*>(masks)[i] = uint4{0, 0, 0, 0};
     }
     __syncwarp();
@@ -563,7 +574,8 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
       __syncthreads();
       const std::uint64_t place = shared.places[0] + static_cast<unsigned int>(first);
 #pragma unroll
-      for (int r = 0; r < items; ++r) keys_to[place + 32 * r] = coding.decode(words[r]);
+      for (int r = 0; r < items; ++r)
+        keys_to[place + 32 * r] = coding.decode(static_cast<Word>(words[r]));
       if constexpr (ValueBytes != 0) {
         // Few at once: more registers would be spilled for all tiles.
 #pragma unroll 4
@@ -587,7 +599,29 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
         return lanes_of(__ballot_sync(full_warp, digit == from_lane(digit, 0))) >=
                least_heavy_lanes;
       };
-      if (has_heavy_hitter(0) || has_heavy_hitter(items / 2)) {
+      const bool is_heavy = has_heavy_hitter(0) || has_heavy_hitter(items / 2);
+      if constexpr (ranks_by_loads<Word>) {
+        std::uint32_t* const masks = shared.masks(thread / 32);
+#pragma unroll
+        for (int r = 0; r < items; ++r) {
+          const std::uint32_t digit = digit_of(words[r]);
+          unsigned int peers =
+              is_heavy ? __ballot_sync(full_warp, digit == from_lane(digit, 0)) : 0;
+          const bool is_frequent = (peers >> (thread % 32) & 1) != 0;
+          if (!is_frequent) atomicOr(masks + digit, 1u << (thread % 32));
+          __syncwarp();
+          if (!is_frequent) peers = masks[digit];
+          const std::uint32_t next = counts[digit];
+          __syncwarp();
+          const std::uint32_t before = rank_among(peers);
+          if (before == 0) {
+            masks[digit] = 0;
+            counts[digit] = next + lanes_of(peers);
+          }
+          in_order.set(r, next + before);
+          __syncwarp();
+        }
+      } else if (is_heavy) {
         rank_by_votes();
       } else {
         std::uint32_t* const masks = shared.masks(thread / 32);
@@ -595,12 +629,12 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
 #pragma unroll
         for (int r = 0; r < items; ++r) {
           const std::uint32_t digit = digit_of(words[r]);
-          std::uint32_t* const mask = masks + r % mask_tables * digits + digit;
+          std::uint32_t* const mask = masks + r % mask_tables<Word> * digits + digit;
           atomicOr(mask, 1u << (thread % 32));
           __syncwarp();
           const unsigned int peers = *mask;
           if (clears)
-            masks[(r + mask_tables - 1) % mask_tables * digits +
+            masks[(r + mask_tables<Word> - 1) % mask_tables<Word> * digits +
                   digit_of(words[r == 0 ? 0 : r - 1])] = 0;
           clears = rank_among(peers) == 0;
           in_order.set(r, take_place(counts, digit, peers, true));
@@ -611,7 +645,7 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
     }
     __syncthreads();  // the words take the place of the counters
 #pragma unroll
-    for (int r = 0; r < items; ++r) shared.words()[in_order[r]] = words[r];
+    for (int r = 0; r < items; ++r) shared.words()[in_order[r]] = static_cast<Word>(words[r]);
     if (has_digit) shared.places[thread] = shared.starts_of_digits[thread] + look_back() - start;
     __syncthreads();
     ShortNumbers<items, 8> found;
@@ -675,11 +709,13 @@ __device__ PortionPass pass_of(const Arguments<Word>& arguments, Passes* passes,
 template <class Word, int ValueBytes, bool IsPlain>
 __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
                                   radix_shape<Word, ValueBytes>.resident_blocks)
-    pass_kernel(Arguments<Word> arguments, const ArrayDecision* decision, ArrayMethod method,
-                Passes* passes, Status* statuses, Portion portion) {
+    pass_kernel(Arguments<Word> arguments, const ArrayDecision* decision, Passes* passes,
+                Status* statuses, Portion portion) {
   using Shared = PassShared<Word, ValueBytes>;
   wait_for_preceding_kernels();
-  if ((decision != nullptr && !decision->is_due(method)) || portion.pass >= passes->count) return;
+  if ((decision != nullptr && !decision->is_due(ArrayMethod::digits)) ||
+      portion.pass >= passes->count)
+    return;
   restrict_to_segment(arguments, portion.begin, portion.length);
   if (portion.length == 0) return;
   const PortionPass pass = pass_of(arguments, passes, portion);
@@ -711,18 +747,25 @@ struct MagnitudeKeys {
   }
 };
 
-/// A portion of a pass of a sort by magnitudes.
-template <class Word, int ValueBytes>
+/// A portion of a pass of a sort by buckets, or by magnitudes.
+/// \tparam IsPlain  the keys need no encoding
+template <class Word, int ValueBytes, bool IsPlain>
 __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
                                   radix_shape<Word, ValueBytes>.resident_blocks)
-    magnitude_pass_kernel(Arguments<Word> arguments, const ArrayDecision* decision, Passes* passes,
-                          Status* statuses, Portion portion) {
+    bucket_pass_kernel(Arguments<Word> arguments, const ArrayDecision* decision, Passes* passes,
+                       Status* statuses, Portion portion) {
+  using Shared = PassShared<Word, ValueBytes>;
   wait_for_preceding_kernels();
-  if (!decision->is_due(ArrayMethod::magnitudes) || portion.pass >= passes->count) return;
-  move_portion<PassShared<Word, ValueBytes>>(
-      arguments, statuses, pass_of(arguments, passes, portion),
-      MagnitudeKeys<Word>{arguments.codec},
-      StartsOfPass{passes->starts[passes->order[portion.pass]]});
+  if (!decision->takes_kernels_of(ArrayMethod::buckets) || portion.pass >= passes->count) return;
+  const PortionPass pass = pass_of(arguments, passes, portion);
+  const StartsOfPass starts{passes->starts[passes->order[portion.pass]]};
+  if (decision->method == ArrayMethod::magnitudes) {
+    move_portion<Shared>(arguments, statuses, pass, MagnitudeKeys<Word>{arguments.codec}, starts);
+  } else if constexpr (IsPlain) {
+    move_portion<Shared>(arguments, statuses, pass, PlainKeys<Word>{}, starts);
+  } else {
+    move_portion<Shared>(arguments, statuses, pass, EncodedKeys<Word>(arguments.codec), starts);
+  }
 }
 
 /// Shared memory of a block of the pass over ranks.

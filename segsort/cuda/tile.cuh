@@ -137,6 +137,18 @@ struct Tile {
   }
 };
 
+/// The tile at a distance from the begin of shared memory, and this distance. Functions that are
+/// not inlined take the distance, so that the compiler knows the address space.
+template <class T>
+__device__ __forceinline__ T& tile_at(std::uint32_t distance) {
+  return *reinterpret_cast<T*>(dynamic_shared_memory() + distance);
+}
+template <class T>
+__device__ __forceinline__ std::uint32_t distance_of(const T& tile) {
+  return static_cast<std::uint32_t>(reinterpret_cast<const unsigned char*>(&tile) -
+                                    dynamic_shared_memory());
+}
+
 __device__ __forceinline__ int bits_of(std::uint32_t word) {
   return 32 - __clz(static_cast<int>(word));
 }

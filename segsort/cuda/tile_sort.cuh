@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 #include "segsort/cuda/policy.cuh"
@@ -37,18 +36,6 @@ __device__ __forceinline__ constexpr int longest_short_run(int merge_rounds) {
 }
 inline constexpr int longest_middle_run = 64;
 
-/// The tile at a distance from the begin of shared memory, and this distance. Functions that are not
-/// inlined take the distance, so that the compiler knows the address space.
-template <class T>
-__device__ __forceinline__ T& tile_at(std::uint32_t distance) {
-  return *reinterpret_cast<T*>(dynamic_shared_memory() + distance);
-}
-template <class T>
-__device__ __forceinline__ std::uint32_t distance_of(const T& tile) {
-  return static_cast<std::uint32_t>(reinterpret_cast<const unsigned char*>(&tile) -
-                                    dynamic_shared_memory());
-}
-
 /// Whether equal windows are in the order of their keys, as they are if the keys themselves are
 /// equal: a segment with few distinct keys. A barrier.
 template <class T>
@@ -63,16 +50,20 @@ __device__ __noinline__ bool has_ordered_ties(std::uint32_t tile_distance, int l
   bool inverted = false;
   if (items > 0) {
     std::uint32_t word = tile.blocked(0);
-    auto key = key_of(word);
+    typename T::Word key = 0;
+    bool is_key_of_word = false;
 #pragma unroll
     for (int r = 0; r < T::items; ++r) {
-      if (r >= items) continue;
       const std::uint32_t next =
           r + 1 < T::items ? tile.blocked(r + 1) : tile.word((T::thread() + 1) * T::items);
-      const auto next_key = key_of(next);
-      inverted |= (word ^ next) <= T::index_mask && key > next_key;
+      const bool is_tie = r < items && (word ^ next) <= T::index_mask;
+      if (is_tie) {
+        const auto next_key = key_of(next);
+        inverted |= (is_key_of_word ? key : key_of(word)) > next_key;
+        key = next_key;
+      }
+      is_key_of_word = is_tie;
       word = next;
-      key = next_key;
     }
   }
   return !T::any(inverted);
@@ -202,9 +193,10 @@ __device__ __forceinline__ Ties resolve_ties(T& tile, const std::uint32_t (&word
   for (int r = 0; r + 1 < T::items; ++r) nearest = min(nearest, (words[r] ^ words[r + 1]) - 1);
   const int threads_with_ties = T::count(nearest < T::index_mask);
   if (threads_with_ties == 0) return Ties::none;
-  if (threads_with_ties > T::threads / 2) {
+  // In small tiles, different keys are rarely equal in their windows.
+  if (threads_with_ties > T::threads / 2 || T::capacity <= 1024) {
     if (has_ordered_ties<T>(distance_of(tile), length, compare_mask)) return Ties::resolved;
-    if constexpr (!IsLast) return Ties::long_runs;
+    if (!IsLast && threads_with_ties > T::threads / 2) return Ties::long_runs;
   }
 
   bool long_run = false;
@@ -360,105 +352,9 @@ __device__ __forceinline__ int low_zeros(std::uint64_t word) {
   return __ffsll(static_cast<long long>(word)) - 1;
 }
 
-/// Bins of an uneven tile may have as many words as this many threads: of 100 random keys in a tile
-/// of 1024 items, some have 36.
-inline constexpr int most_exchanges = 8;
-/// As above, for words that have not been examined. A few bins with more words than a thread do not
-/// make a tile of up to 2048 items an uneven one: of 100 random keys in 1024 items, some share a
-/// bin.
-template <class T>
-inline constexpr int most_exchanges_at_once = T::capacity <= 2048 ? 4 : 1;
-
-/// Replaces the windows of a tile of one segment by estimates of the places of its items: numbers
-/// below the length, with binary places behind the point. A bin per highest bits of a key counts its
-/// items, which follow those of the bins before. Within a bin the estimate grows with the key, or, if
-/// its items have one key, with their index: equal keys are as evenly spread as all others. On entry
-/// and return the words are in the order of the items. Begins after a barrier and ends with one.
-template <class T>
-__device__ __forceinline__ void estimate_places(T& tile, std::uint32_t (&words)[T::items],
-                                                int length, KeyRange<typename T::Word> range,
-                                                typename T::Word compare_mask) {
-  using Word = typename T::Word;
-  constexpr int bin_bits =
-      std::has_single_bit(static_cast<unsigned int>(T::capacity)) ? T::index_bits : T::bin_bits;
-  constexpr int bins = 1 << bin_bits;
-  // Counter of a bin: the number of its items; its first item to be counted, later the place of its
-  // first item; whether keys differ.
-  constexpr int count_bits = T::index_bits + 1;
-  constexpr std::uint32_t count_mask = (1u << count_bits) - 1;
-  constexpr std::uint32_t is_mixed = 1u << 31;
-  static_assert(2 * count_bits < 32 && bins <= T::capacity);
-  const int thread = T::thread();
-  const auto counter = [&](int bin) -> std::uint32_t& { return tile.words[banked(bin)]; };
-  const auto key_of = [&](int e) { return static_cast<Word>(tile.keys[e] & compare_mask); };
-  const auto bits_of_key = [&](Word key) {
-    return bits_below(static_cast<Word>(key - range.base), range.span);
-  };
-  const auto bin_of = [](std::uint32_t bits) { return static_cast<int>(bits >> (32 - bin_bits)); };
-
-  for (int bin = thread; bin < bins; bin += T::threads) counter(bin) = 0;
-  T::synchronise();
-#pragma unroll
-  for (int r = 0; r < T::items; ++r) {
-    const int e = r * T::threads + thread;
-    if (e >= length) continue;
-    std::uint32_t& bin = counter(bin_of(bits_of_key(key_of(e))));
-    if ((atomicAdd(&bin, 1) & count_mask) == 0)
-      atomicAdd(&bin, static_cast<std::uint32_t>(e) << count_bits);
-  }
-  T::synchronise();
-#pragma unroll
-  for (int r = 0; r < T::items; ++r) {
-    const int e = r * T::threads + thread;
-    if (e >= length) continue;
-    const Word key = key_of(e);
-    std::uint32_t& bin = counter(bin_of(bits_of_key(key)));
-    const std::uint32_t first = bin >> count_bits & T::index_mask;
-    if (key_of(static_cast<int>(first)) != key) atomicOr(&bin, is_mixed);
-  }
-  T::synchronise();
-  constexpr int counters_per_thread = (bins - 1) / T::threads + 1;
-  std::uint32_t counts[counters_per_thread];
-  std::uint32_t sum = 0;
-#pragma unroll
-  for (int i = 0; i < counters_per_thread; ++i) {
-    const int bin = thread * counters_per_thread + i;
-    counts[i] = bin < bins ? counter(bin) & (is_mixed | count_mask) : 0;
-    sum += counts[i] & count_mask;
-  }
-  const std::uint32_t up_to = inclusive_sum_in_warp(sum);
-  keep_sum_of_warp(tile, up_to);
-  T::synchronise();
-  std::uint32_t before = sum_before(tile, up_to, sum);
-#pragma unroll
-  for (int i = 0; i < counters_per_thread; ++i) {
-    const int bin = thread * counters_per_thread + i;
-    if (bin < bins) counter(bin) = counts[i] | before << count_bits;
-    before += counts[i] & count_mask;
-  }
-  T::synchronise();
-  const std::uint32_t of_item = 0xffffffffu / static_cast<std::uint32_t>(length);
-#pragma unroll
-  for (int r = 0; r < T::items; ++r) {
-    const int e = r * T::threads + thread;
-    words[r] = 0xffffffffu;
-    if (e >= length) continue;
-    const std::uint32_t bits = bits_of_key(key_of(e));
-    const std::uint32_t bin = counter(bin_of(bits));
-    const std::uint32_t share =
-        (bin & is_mixed) != 0 ? bits << bin_bits : static_cast<std::uint32_t>(e) * of_item;
-    const std::uint64_t within = std::uint64_t{bin & count_mask} * share >> T::index_bits;
-    const std::uint32_t first = (bin >> count_bits & count_mask) << (32 - T::index_bits);
-    words[r] = ((first + static_cast<std::uint32_t>(within)) & ~T::index_mask) |
-               static_cast<std::uint32_t>(e);
-  }
-  T::synchronise();
-}
-
 /// Sorts a tile whose words sort_tile() could not sort, or whose ties it could not. Windows are made
 /// again without the low bits in which all keys agree, and with those of the item index instead;
-/// and if many keys are near the least, as floating-point numbers. Otherwise those of one segment
-/// become estimates of the places of the items. Not inlined, because it is
+/// and if many keys are near the least, as floating-point numbers. Not inlined, because it is
 /// rarely called, and most kernels are as large as the instruction cache.
 /// \param is_sorted  tile.words is in order, apart from ties; otherwise in that of the items
 /// \return true if the values in the tile have been overwritten
@@ -474,9 +370,6 @@ __device__ __noinline__ bool sort_uneven_tile(std::uint32_t tile_distance, int l
   const int zeros = low_zeros(spread.differing);
   std::uint32_t words[T::items];
   bool is_exact = false;  // the windows leave no ties
-  bool is_one_segment = false;
-  if constexpr (T::warps > 1) is_one_segment = segment_bits == 0;
-  const bool estimates = is_one_segment && !spread.is_low;
   if (!is_sorted || spread.is_low || zeros > ignored_bits) {
 #pragma unroll
     for (int r = 0; r < T::items; ++r) words[r] = tile.striped(r);
@@ -493,25 +386,20 @@ __device__ __noinline__ bool sort_uneven_tile(std::uint32_t tile_distance, int l
     const std::uint32_t kept = segment_field(~0U, segment_bits) | T::index_mask;
     const int span = range.span - zeros;
     const int place_bits = place_bits_of<Word>(span);
-    is_exact = !spread.is_low && !estimates && span <= window;
-    if (estimates) {
-      if constexpr (T::warps > 1) estimate_places(tile, words, length, range, compare_mask);
-    } else {
+    is_exact = !spread.is_low && span <= window;
 #pragma unroll
-      for (int r = 0; r < T::items; ++r) {
-        const int e = r * T::threads + T::thread();
-        words[r] = e < length ? words[r] : 0xffffffffu;
-        if (e >= length) continue;
-        const Word number = ((tile.keys[e] & compare_mask) - range.base) >> zeros;
-        const std::uint32_t index_bits = static_cast<std::uint32_t>(e) << (32 - T::index_bits);
-        const std::uint32_t bits = spread.is_low ? floating_window(number, place_bits, index_bits)
-                                                 : linear_window(number, span, index_bits);
-        words[r] = (words[r] & kept) | (bits >> segment_bits & ~kept);
-      }
-      T::synchronise();
+    for (int r = 0; r < T::items; ++r) {
+      const int e = r * T::threads + T::thread();
+      words[r] = e < length ? words[r] : 0xffffffffu;
+      if (e >= length) continue;
+      const Word number = ((tile.keys[e] & compare_mask) - range.base) >> zeros;
+      const std::uint32_t index_bits = static_cast<std::uint32_t>(e) << (32 - T::index_bits);
+      const std::uint32_t bits = spread.is_low ? floating_window(number, place_bits, index_bits)
+                                               : linear_window(number, span, index_bits);
+      words[r] = (words[r] & kept) | (bits >> segment_bits & ~kept);
     }
-    if (!sort_by_distribution<T, most_exchanges>(tile, words, length, false))
-      sort_words(tile, words);
+    T::synchronise();
+    if (!sort_by_distribution(tile, words, length, false)) sort_words(tile, words);
   } else {
 #pragma unroll
     for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
@@ -548,7 +436,8 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
   // Whether windows may be equal, and keys are near the least: in two rows, since half of the keys
   // may be equal.
   bool is_low = false;
-  if constexpr (T::warps == 1) {
+  constexpr bool looks_for_low_keys = T::warps == 1 && !T::is_of_team;
+  if constexpr (looks_for_low_keys) {
     const std::uint32_t both =
         bits_below(keys[0] - base, span) | bits_below(keys[T::items / 2] - base, span);
     is_low = differing_bits > window &&
@@ -581,7 +470,7 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
       // Keys alone that agree in all bits are interchangeable, so the bins need not be sorted.
       const bool bins_are_equal =
           T::value_bytes == 0 && codec.ignored_bits == 0 && segment_bits + span <= T::bin_bits;
-      if constexpr (T::warps == 1) {
+      if constexpr (looks_for_low_keys) {
         if (is_low) {
 #pragma unroll
           for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
@@ -592,8 +481,7 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
           __syncwarp();
         }
       }
-      if (!sort_by_distribution<T, most_exchanges_at_once<T>>(tile, words, length,
-                                                              bins_are_equal)) {
+      if (!sort_by_distribution(tile, words, length, bins_are_equal)) {
 #pragma unroll
         for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
         return sort_uneven_tile<T>(distance_of(tile), length, segment_bits, {base, span},

@@ -132,8 +132,8 @@ struct TopKLists {
   std::uint64_t* begins = nullptr;
   std::uint64_t* ends = nullptr;
   std::uint64_t* team_segments[team_lists] = {};
-  void* stream_minima = nullptr;  ///< words; null: not streamed
-  void* stream_words = nullptr;   ///< stream_capacity items within the bound
+  void* stream_minima = nullptr;              ///< words; null: not streamed
+  void* stream_words = nullptr;               ///< stream_capacity items within the bound
   std::uint32_t* stream_positions = nullptr;  ///< in the segment
 };
 

@@ -34,8 +34,9 @@ inline constexpr int stream_vectors = 4;
 /// standard deviations and twelve more than are expected among the selected ones.
 __device__ __forceinline__ std::uint32_t wanted_of_sample(std::uint64_t wanted,
                                                           std::uint64_t length) {
-  const float expected = static_cast<float>(wanted) *
-                         (static_cast<float>(32 * stream_sample_lines) / static_cast<float>(length));
+  const float expected =
+      static_cast<float>(wanted) *
+      (static_cast<float>(32 * stream_sample_lines) / static_cast<float>(length));
   return min(static_cast<std::uint32_t>(expected + 3.0f * sqrtf(expected)) + 12, stream_minima);
 }
 
@@ -64,8 +65,9 @@ __global__ void __launch_bounds__(stream_sample_threads)
     Word least = ~Word{0};
 #pragma unroll
     for (unsigned int row = 0; row < stream_sample_rows; ++row)
-      least = min(least, arguments.codec.encoded(
-                             keys[(line + std::uint64_t{row} * stream_sample_blocks * warps) * step]));
+      least =
+          min(least, arguments.codec.encoded(
+                         keys[(line + std::uint64_t{row} * stream_sample_blocks * warps) * step]));
 #pragma unroll
     for (unsigned int distance = 1; distance < stream_lanes; distance *= 2)
       least = min(least, from_lane_across(least, static_cast<int>(distance)));
@@ -82,7 +84,8 @@ __global__ void __launch_bounds__(stream_sample_threads)
   __threadfence();
   Word words[each];
 #pragma unroll
-  for (unsigned int r = 0; r < each; ++r) words[r] = minima[r * stream_sample_threads + threadIdx.x];
+  for (unsigned int r = 0; r < each; ++r)
+    words[r] = minima[r * stream_sample_threads + threadIdx.x];
   const Word first = minima[0];
   Word different = 0;
 #pragma unroll
@@ -93,17 +96,16 @@ __global__ void __launch_bounds__(stream_sample_threads)
   different = bits_of_warp(differences[lane()]);
   const int bit = highest_bit(different);
   int steps = 0;
-  const Threshold<Word> found =
-      find_threshold(without_low_bits(first, bit), bit, wanted_of_sample(s.wanted, s.length),
-                     [&](Word middle) {
-                       std::uint32_t less = 0;
+  const Threshold<Word> found = find_threshold(
+      without_low_bits(first, bit), bit, wanted_of_sample(s.wanted, s.length), [&](Word middle) {
+        std::uint32_t less = 0;
 #pragma unroll
-                       for (unsigned int r = 0; r < each; ++r) less += words[r] < middle ? 1 : 0;
-                       less = total_of_warp(less);
-                       if (lane() == 0) atomicAdd(&counts[steps], less);
-                       __syncthreads();
-                       return counts[steps++];
-                     });
+        for (unsigned int r = 0; r < each; ++r) less += words[r] < middle ? 1 : 0;
+        less = total_of_warp(less);
+        if (lane() == 0) atomicAdd(&counts[steps], less);
+        __syncthreads();
+        return counts[steps++];
+      });
   if (threadIdx.x == 0) {
     lists.counters->stream_bound = found.greatest();
     lists.counters->has_stream_bound = 1;

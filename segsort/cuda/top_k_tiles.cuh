@@ -14,14 +14,8 @@ inline constexpr unsigned int top_k_tile_threads = LargeTiles::batch_threads;
 /// Longest segment of a tile.
 inline constexpr int longest_of_tile = warp_tile;
 
-/// Chunks of 4-byte keys have as many segments as leave five blocks with values of 4 bytes on a
-/// multiprocessor of 227 KiB of shared memory.
-template <class Word>
-struct SelectionArrays : SelectedArrays<Word> {
-  static constexpr int most_segments = sizeof(Word) == 4 ? 384 : 256;
-};
 template <class Word, int ValueBytes, class Index>
-using SelectionTiles = BatchShared<Word, ValueBytes, Index, SelectionArrays<Word>>;
+using SelectionTiles = BatchShared<Word, ValueBytes, Index, SelectedArrays<Word>>;
 
 /// As batch_sort_kernel, with the places of the results beside each chunk. Segments of more than
 /// tile_longest items are listed for the other kernels, and, if lists.begins is set, so are the

@@ -56,7 +56,8 @@ __device__ __forceinline__ void merge_runs(T& tile, std::uint32_t (&words)[T::it
 /// Each thread merges half of its words with half of those of the next thread, and then merges the
 /// two halves it holds. On entry and on return the words of each thread are sorted. In tiles of
 /// several warps it contains barriers.
-template <class T>
+/// \tparam InWarp  not between warps, and without barriers
+template <class T, bool InWarp = T::warps == 1>
 __device__ __forceinline__ void exchange_with_neighbours(T& tile,
                                                          std::uint32_t (&words)[T::items]) {
   constexpr int half = T::items / 2;
@@ -66,7 +67,7 @@ __device__ __forceinline__ void exchange_with_neighbours(T& tile,
   static_assert(T::warps == 1 || sizeof(tile.splits) >= 2 * T::warps * half * 4);
   auto* const down = reinterpret_cast<std::uint32_t*>(tile.splits);
   std::uint32_t* const up = down + T::warps * half;
-  if constexpr (T::warps > 1) {
+  if constexpr (!InWarp) {
 #pragma unroll
     for (int r = 0; r < half; ++r)
       if (lane == 0) down[warp * half + r] = words[r];
@@ -77,11 +78,12 @@ __device__ __forceinline__ void exchange_with_neighbours(T& tile,
   for (int r = 0; r < half; ++r) {
     both[r] = words[half + r];
     std::uint32_t next = __shfl_down_sync(full_warp, words[r], 1);
-    if (lane == 31) next = warp + 1 < T::warps ? down[(warp + 1) * half + r] : 0xffffffffu;
+    if (lane == 31)
+      next = !InWarp && warp + 1 < T::warps ? down[(warp + 1) * half + r] : 0xffffffffu;
     both[T::items - 1 - r] = next;
   }
   clean_in_thread(both);
-  if constexpr (T::warps > 1) {
+  if constexpr (!InWarp) {
 #pragma unroll
     for (int r = 0; r < half; ++r)
       if (lane == 31) up[warp * half + r] = both[half + r];
@@ -92,7 +94,7 @@ __device__ __forceinline__ void exchange_with_neighbours(T& tile,
     const std::uint32_t previous = __shfl_up_sync(full_warp, both[half + r], 1);
     if (lane != 0) {
       words[r] = previous;
-    } else if (warp != 0) {
+    } else if (!InWarp && warp != 0) {
       words[r] = up[(warp - 1) * half + r];
     }
     words[T::items - 1 - r] = both[r];
@@ -115,24 +117,38 @@ __device__ __forceinline__ void sort_words(T& tile, std::uint32_t (&words)[T::it
   }
 }
 
-/// Sum of the numbers of the preceding threads. \param up_to  sum of those of the warp up to the
-/// thread's own, `mine`. The sums of the warps have been kept by keep_sum_of_warp(), then a barrier
+/// Exchanges that a warp tries, one after the other, to sort its words, and how often it does so.
+inline constexpr int most_exchanges_in_warp = 12;
+inline constexpr int most_exchanges_of_warps = 4;
+
+/// Sorts words in tile.words that are nearly in order, and in order within each thread: exchanges
+/// halves within the warps with misplaced words, and then between all. If this ends too late, the
+/// words are sorted by the networks. Not inlined, because uniform keys hardly need it. Begins after a
+/// barrier and ends with one.
 template <class T>
-__device__ __forceinline__ std::uint32_t sum_before(const T& tile, std::uint32_t up_to,
-                                                    std::uint32_t mine) {
-  std::uint32_t before = up_to - mine;
-  if constexpr (T::warps > 1) {
+__device__ __noinline__ void exchange_until_sorted(std::uint32_t tile_distance) {
+  T& tile = tile_at<T>(tile_distance);
+  const int thread = T::thread();
+  std::uint32_t words[T::items];
 #pragma unroll
-    for (int warp = 0; warp < T::warps; ++warp)
-      if (warp < T::thread() / 32) before += tile.splits[warp];
+  for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
+#pragma unroll 1
+  for (int again = 0; again < most_exchanges_of_warps; ++again) {
+#pragma unroll 1
+    for (int i = 0; i < most_exchanges_in_warp; ++i) {
+      const std::uint32_t previous = __shfl_up_sync(full_warp, words[T::items - 1], 1);
+      if (__any_sync(full_warp, thread % 32 != 0 && previous > words[0]) == 0) break;
+      exchange_with_neighbours<T, true>(tile, words);
+    }
+    T::synchronise();
+#pragma unroll
+    for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
+    T::synchronise();
+    const bool inverted = thread > 0 && tile.word(thread * T::items - 1) > words[0];
+    if (!T::any(inverted)) return;
+    if constexpr (T::warps > 1) exchange_with_neighbours(tile, words);
   }
-  return before;
-}
-template <class T>
-__device__ __forceinline__ void keep_sum_of_warp(T& tile, std::uint32_t up_to) {
-  if constexpr (T::warps > 1) {
-    if (T::thread() % 32 == 31) tile.splits[T::thread() / 32] = static_cast<std::uint16_t>(up_to);
-  }
+  sort_words(tile, words);
 }
 
 /// Sorts the words by distribution if they are evenly enough spread, and leaves them as
@@ -142,15 +158,13 @@ __device__ __forceinline__ void keep_sum_of_warp(T& tile, std::uint32_t up_to) {
 /// Each word goes to one of at least half as many bins as the tile has items, by its highest bits.
 /// If no bin has more words than a thread, then sorting within each thread and exchanging halves
 /// with the neighbours sorts all words: a bin spans at most two threads, and misplaced words are in
-/// the neighbouring halves. If all words of a bin count as equal, they are in order at once.
-/// \tparam MostExchanges  if more than one, bins may have as many words as this many threads. If
-/// one has more than a thread, halves are exchanged until the words are in order. No word leaves its
-/// bin, so that this ends after one exchange more than MostExchanges; mostly earlier, since atomics
-/// number the words of a bin nearly in their order.
+/// the neighbouring halves. If some have, halves are exchanged until the words are in order. These
+/// are few exchanges even for large bins of equal keys, since atomics number the words of a bin
+/// nearly in their order. If all words of a bin count as equal, they are in order at once.
 /// \param bins_are_equal  words of the same bin may be in any order
-/// \return false, with the words unchanged, if a bin has too many words; found out after a quarter
-/// of the words if one has half as many by then
-template <class T, int MostExchanges = 1>
+/// \return false, with the words unchanged, if a bin has half of the words; found out after an
+/// eighth of the words if one has half of them
+template <class T>
 __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&words)[T::items],
                                                      int length, bool bins_are_equal) {
   constexpr int bin_bits = T::bin_bits;
@@ -165,16 +179,15 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
   T::synchronise();
   static_assert(T::capacity <= 1 << 16);
   ShortNumbers<T::items, 16> ranks;  // within the bin
-  constexpr std::uint32_t most_in_bin = MostExchanges * T::items;
-  constexpr std::uint32_t most_in_quarter = MostExchanges == 1 ? most_in_bin : most_in_bin / 2;
+  constexpr int rows_at_first = T::items / 8;
   bool crowded = false;
 #pragma unroll
   for (int r = 0; r < T::items; ++r) {
-    if (r == T::items / 4) {
+    if (r == rows_at_first) {
       if (T::any(crowded)) return false;
     }
     const std::uint32_t rank = is_item(r) ? atomicAdd(&counter(bin_of(words[r])), 1) : 0;
-    if (r < T::items / 4) crowded |= rank >= most_in_quarter && !bins_are_equal;
+    if (r < rows_at_first) crowded |= rank >= rows_at_first * T::threads / 2 && !bins_are_equal;
     ranks.set(r, rank);
   }
   T::synchronise();
@@ -192,12 +205,19 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
     sum += counts[i];
   }
   const std::uint32_t up_to = inclusive_sum_in_warp(sum);
-  keep_sum_of_warp(tile, up_to);
+  if constexpr (T::warps > 1) {
+    if (thread % 32 == 31) tile.splits[thread / 32] = static_cast<std::uint16_t>(up_to);
+  }
   const bool exceeds_thread = T::any(most > T::items) && !bins_are_equal;
   if (exceeds_thread) {
-    if (MostExchanges == 1 || T::any(most > most_in_bin)) return false;
+    if (T::any(most > T::capacity / 2)) return false;
   }
-  std::uint32_t before = sum_before(tile, up_to, sum);
+  std::uint32_t before = up_to - sum;
+  if constexpr (T::warps > 1) {
+#pragma unroll
+    for (int warp = 0; warp < T::warps; ++warp)
+      if (warp < thread / 32) before += tile.splits[warp];
+  }
 #pragma unroll
   for (int i = 0; i < counters_per_thread; ++i) {
     const int bin = thread * counters_per_thread + i;
@@ -218,17 +238,17 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
 #pragma unroll
   for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
   sort_in_thread(words);
-#pragma unroll 1
-  while (true) {
-    exchange_with_neighbours(tile, words);
-    T::synchronise();
+  exchange_with_neighbours(tile, words);
+  T::synchronise();
 #pragma unroll
-    for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
-    T::synchronise();
-    if (MostExchanges == 1 || !exceeds_thread) return true;
-    const bool inverted = thread > 0 && tile.word(thread * T::items - 1) > words[0];
-    if (!T::any(inverted)) return true;
+  for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
+  T::synchronise();
+  if (exceeds_thread) {
+    exchange_until_sorted<T>(distance_of(tile));
+#pragma unroll
+    for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
   }
+  return true;
 }
 
 }  // namespace sortie::segsort

@@ -60,6 +60,8 @@ struct Counters {
   unsigned int segments[long_classes];  ///< in each list
   unsigned int next_chunk;              ///< first chunk of segments that no warp has claimed
   unsigned int groups[group_classes];
+  unsigned int
+      runs;  ///< of block_class_of_runs: in place of groups of class 0, which there are none of
   unsigned int parts;  ///< for single blocks
   unsigned int shared_parts[2];
   PartBatch batch;
@@ -108,6 +110,14 @@ struct WorkLists {
   __device__ void add_group(const Group& added) const {
     const int group_class = added.length() <= longest_of_group_class(0) ? 0 : 1;
     group(group_class, atomicAdd(&counters->groups[group_class], 1)) = added;
+  }
+  /// A run of a long array that is sorted by buckets.
+  __device__ void add_run(const Group& added) const {
+    if (added.length() <= block_capacity(block_class_of_runs)) {
+      groups[atomicAdd(&counters->runs, 1)] = added;
+    } else {
+      group(group_classes - 1, atomicAdd(&counters->groups[group_classes - 1], 1)) = added;
+    }
   }
   __device__ std::uint32_t& segment(int long_class, std::uint32_t i) const {
     const int pair = long_class / 2;

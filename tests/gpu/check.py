@@ -48,7 +48,7 @@ PROGRAMS = {
                              "-*SortsOfTheSameData*",
     "device_sort": "DeviceArraySort/1.EveryD*:DeviceArraySort/7.EveryD*:DeviceArraySort/5.Desc*",
     "device_top_k": "DeviceTopKSegmentsTest.OwnK*:DeviceTopKGraph.*",
-    "papers_device": "DeviceIcs17BitRangeTest.*:DeviceIcs17CountTest.*",
+    "papers_device": "DeviceIcs17BitRangeTest.*:DeviceIcs17CountTest.*:*Classics.OneSortOfPairs*-*transposition*:*insertion*:*selection*",
     "bitonic_device": "BitonicOfFloatingPoint.*:BitonicErrors.*",
     "dc3_device": "*DeviceConstruction.EqualsReferenceOnShort*",
     "bench_device": "SegsortPeers.*:TuneOnDevice.EveryBinding*-*SortEveryShape",
@@ -67,7 +67,7 @@ PROGRAMS = {
     "inverted_index": "BuildIndex.RandomDocuments*:BuildIndex.EverySort*",
     "text_deduplication_device": "FindDuplicates.Removes*:FindDuplicates.Counts*:FindDuplicates.Runs*:DeviceSearch.Says*:DeviceStream.GoesOn*",
     "sorting_device": "ResidentSortOfFiles.TakesBudgets*",
-    "multisort_device": "DeviceSort.NotANumber*",
+    "multisort_device": "DeviceSort.NotANumber*:DeviceHostSort.ChangedParts*",
     "multisort_merge": "MergeSortOfU32.AFewTilesOfPairs:*OfFloatingPoint*:*Errors*",
     "c_interface": "CSort/4.Descending:CSort/0.Positions:CSpgemm/1.PlanTakesNewValues:CSuffixes/0.*",
     # Products on several threads: racecheck loses track of overlapping launches (docs/sanitizers.md).

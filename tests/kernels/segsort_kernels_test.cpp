@@ -494,8 +494,8 @@ void sort_by_digits(Keys kind, Order order, int end_bit = 8 * sizeof(Word)) {
                                    begin == 0 ? 2 * Shared::tile : length - begin};
       cuda_on_host::run_block(Shared::threads, [&] {
         const auto run = [&]<bool IsPlain>() {
-          radix::pass_kernel<Word, ValueBytes, IsPlain>(
-              problem.arguments, &decision, ArrayMethod::digits, &passes, statuses.data(), portion);
+          radix::pass_kernel<Word, ValueBytes, IsPlain>(problem.arguments, &decision, &passes,
+                                                        statuses.data(), portion);
         };
         problem.arguments.codec.plain ? run.template operator()<true>()
                                       : run.template operator()<false>();
@@ -558,14 +558,13 @@ bool sort_by_buckets(Keys kind, std::uint64_t stride, Order order = Order::ascen
   for (std::uint32_t pass = 0; pass < radix::bucket_passes; ++pass) {
     cuda_on_host::run_block(Shared::threads, [&] {
       const radix::Portion portion{pass, pass, 0, length};
-      radix::pass_kernel<Word, ValueBytes, false>(
-          problem.arguments, &decision, ArrayMethod::buckets, &passes, statuses.data(), portion);
-      radix::magnitude_pass_kernel<Word, ValueBytes>(problem.arguments, &decision, &passes,
-                                                     statuses.data(), portion);
+      radix::bucket_pass_kernel<Word, ValueBytes, false>(problem.arguments, &decision, &passes,
+                                                         statuses.data(), portion);
     });
   }
   cuda_on_host::run_block(32 * buckets::run_warps, [&] {
-    buckets::list_runs_kernel(problem.arguments, lists, &decision, length, stride);
+    buckets::list_runs_kernel(problem.arguments, lists, &decision, length, stride,
+                              stride <= longest_of_group_class(0) / 2);
   });
   if (decision.method != method) return false;
   const auto sort_groups = [&]<int Class>() {
@@ -574,7 +573,7 @@ bool sort_by_buckets(Keys kind, std::uint64_t stride, Order order = Order::ascen
       block_sort_kernel<Word, ValueBytes, warps>(problem.arguments, lists, 227 * 1024);
     });
   };
-  sort_groups.template operator()<0>();
+  sort_groups.template operator()<0>();  // and runs
   sort_groups.template operator()<1>();
   problem.expect_sorted(any_length);
   return true;

@@ -145,8 +145,10 @@ TEST(DeviceHostSort, ChangedPartsOfRmgSort) {
   const Distribution few{"entropy 10", Distribution::Kind::entropy, 10};
   const Distribution reverse{"reverse", Distribution::Kind::reverse};
   const std::vector<std::vector<std::string>> changes = {
-      {"no-overlap"}, {"fuse=0", "max-brs=100000"}, {"fuse=5"}, {"max-brs=1"}, {"min-sco=0"},
-      {"move-all"},   {"exchange-mirrored"}};
+      {"no-overlap"},   {"fuse=0", "max-brs=100000"},
+      {"fuse=5"},       {"max-brs=1"},
+      {"min-sco=0"},    {"move-all"},
+      {"batch-copies"}, {"exchange-mirrored"}};
   for (const std::vector<std::string>& change : changes) {
     SCOPED_TRACE(change.front());
     papers::set_rmg_options(papers::parse_rmg_options(change));

@@ -16,6 +16,7 @@ TEST(RmgOptions, AreThoseOfTheThesisUnlessChanged) {
   const RmgOptions options = parse_rmg_options({});
   EXPECT_TRUE(options.overlap);
   EXPECT_FALSE(options.move_all);
+  EXPECT_FALSE(options.batch_copies);
   EXPECT_FALSE(options.exchange_mirrored);
   EXPECT_EQ(options.fused_percent, 1);
   EXPECT_EQ(options.most_buckets, 128u);
@@ -23,10 +24,12 @@ TEST(RmgOptions, AreThoseOfTheThesisUnlessChanged) {
 }
 
 TEST(RmgOptions, EachCanBeChanged) {
-  const RmgOptions options = parse_rmg_options(
-      {"no-overlap", "move-all", "exchange-mirrored", "fuse=0.5", "max-brs=7", "min-sco=0"});
+  const RmgOptions options =
+      parse_rmg_options({"no-overlap", "move-all", "batch-copies", "exchange-mirrored", "fuse=0.5",
+                         "max-brs=7", "min-sco=0"});
   EXPECT_FALSE(options.overlap);
   EXPECT_TRUE(options.move_all);
+  EXPECT_TRUE(options.batch_copies);
   EXPECT_TRUE(options.exchange_mirrored);
   EXPECT_EQ(options.fused_percent, 0.5);
   EXPECT_EQ(options.most_buckets, 7u);

@@ -181,8 +181,8 @@ TYPED_TEST(DeviceNarrowKeys, OneSegment) {
   short_one.items = 600'000;
   Segments empty({0});
   empty.items = 9'000;
-  for (const Segments& segments : {Segments({600'001}), Segments({540'000}, true), inside,
-                                   short_one, empty})
+  for (const Segments& segments :
+       {Segments({600'001}), Segments({540'000}, true), inside, short_one, empty})
     for (const bool has_values : {false, true})
       for (const Order order : {Order::ascending, Order::descending})
         this->check(segments, has_values, {order}, order == Order::descending, 1);

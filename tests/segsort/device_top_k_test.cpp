@@ -280,6 +280,24 @@ TEST(DeviceTopKSegmentsTest, SegmentsInTiles) {
   check_tiles<double, std::uint64_t>(shuffled(shape_of_tiles(1), 3));
 }
 
+/// Small inputs for the tools of tests/gpu/check.py that reach the kernels of tiles, of teams, and of
+/// streamed segments.
+TEST(DeviceTopKForTools, Tiles) {
+  std::vector<std::uint64_t> lengths;
+  for (std::uint64_t i = 0; i < 600; ++i) lengths.push_back(i * 7 % 41);
+  for (const std::uint64_t length : {129, 512, 513, 1025, 3000}) lengths[length % 599] = length;
+  const SegmentShape shape = in_a_row("tiles", lengths);
+  TopKCase<std::uint32_t> top(shape,
+                              make_keys<std::uint32_t>(KeyPattern::few_distinct, shape.num_items));
+  for (const std::int64_t k : {1, 8, 33, 400}) top.check({k, {}, Beside::values});
+}
+TEST(DeviceTopKForTools, Streamed) {
+  constexpr std::uint64_t items = 4'200'000;
+  TopKCase<std::uint32_t> top(in_a_row("streamed array", {items}),
+                              make_keys<std::uint32_t>(KeyPattern::random_bits, items));
+  top.check({.k = 100});
+}
+
 /// Enough segments for warps that read them in chunks, and for lanes that find the least.
 TEST(DeviceTopKSegmentsTest, StreamedSegments) {
   std::vector<std::uint64_t> lengths(20'000, 70);
@@ -305,24 +323,25 @@ TEST(DeviceTopKSegmentsTest, SampledSegments) {
 /// One segment that is streamed, or is left to other kernels: keys are equal, or too short a part of the
 /// array is in the segment.
 TEST(DeviceTopKSegmentsTest, StreamedArrays) {
-  for (const KeyPattern pattern : {KeyPattern::random_bits, KeyPattern::equal, KeyPattern::sorted,
-                                   KeyPattern::reverse, KeyPattern::few_distinct}) {
-    TopKCase<std::uint32_t> top(in_a_row("streamed array", {9'000'001}),
-                                make_keys<std::uint32_t>(pattern, 9'000'001));
-    for (const std::int64_t k : {1, 32, 33, 2048}) {
-      top.check({.k = k, .options = {Order::ascending}, .one_array = true});
-      top.check({.k = k, .beside = Beside::values});
-      top.check({.k = k, .options = {.sorted = false}, .beside = Beside::positions_alone});
-    }
+  constexpr std::uint64_t items = 4'300'001;
+  for (const KeyPattern pattern : {KeyPattern::random_bits, KeyPattern::equal, KeyPattern::reverse,
+                                   KeyPattern::few_distinct}) {
+    TopKCase<std::uint32_t> top(in_a_row("streamed array", {items}),
+                                make_keys<std::uint32_t>(pattern, items));
+    top.check({.k = 32, .options = {Order::ascending}, .one_array = true});
+    top.check({.k = 2048, .beside = Beside::values});
+    top.check({.k = 33, .options = {.sorted = false}, .beside = Beside::positions_alone});
   }
-  TopKCase<double, std::uint64_t> of_doubles(
-      in_a_row("streamed array", {5'000'000}),
-      make_keys<double>(KeyPattern::random_bits, 5'000'000));
-  for (const std::int64_t k : {20, 1000}) of_doubles.check({.k = k});
-  SegmentShape part = in_a_row("part of an array", {6'000'000});
-  part.begins[0] = 1'999'999;
-  TopKCase<std::int32_t> of_part(part, make_keys<std::int32_t>(KeyPattern::random_bits, 6'000'000));
-  for (const std::int64_t k : {20, 1000}) of_part.check({.k = k});
+  TopKCase<double, std::uint64_t> of_doubles(in_a_row("streamed array", {items}),
+                                             make_keys<double>(KeyPattern::random_bits, items));
+  of_doubles.check({.k = 1000});
+  for (const std::uint64_t begin : {1'999, 1'000'000}) {
+    SegmentShape part = in_a_row("part of an array", {4'500'000});
+    part.begins[0] = begin;
+    TopKCase<std::int32_t> of_part(part,
+                                   make_keys<std::int32_t>(KeyPattern::random_bits, 4'500'000));
+    of_part.check({.k = 1000});
+  }
 }
 
 TEST(DeviceTopKSegmentsTest, RowsWithoutOffsets) {

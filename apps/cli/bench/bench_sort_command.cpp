@@ -118,10 +118,11 @@ Command add_bench_sort_command(CLI::App& bench_parser) {
   parser
       ->add_option("--transport", options->transport, "On CUDA, between GPUs: auto, peer or staged")
       ->capture_default_str();
-  parser->add_option("--rmg", options->rmg,
-                     "On CUDA: change this part of --algorithm rmg and rmg-repair (may be "
-                     "repeated): no-overlap, move-all, exchange-mirrored, fuse=PERCENT, max-brs=N "
-                     "or min-sco=N");
+  parser->add_option(
+      "--rmg", options->rmg,
+      "On CUDA: change this part of --algorithm rmg and rmg-repair (may be "
+      "repeated): no-overlap, move-all, batch-copies, exchange-mirrored, fuse=PERCENT, max-brs=N "
+      "or min-sco=N");
   parser->add_flag("--host-to-host", options->host_to_host,
                    "On CUDA: the array starts and ends in page-locked host memory; ratios are to "
                    "CUB's time plus the copies");
