@@ -166,7 +166,7 @@ TEST(InvalidSort, NamesThatAreNone) {
   EXPECT_EQ(parse_key_type("i16"), KeyType::i16);
   expect_error([] { static_cast<void>(parse_key_type("u128")); }, ErrorKind::usage,
                "key type: found \"u128\", expected one of u8, i8, u16, i16, u32, i32, f32, u64, "
-               "i64, f64");
+               "i64, f64, f16, bf16");
 }
 
 }  // namespace
