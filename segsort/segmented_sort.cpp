@@ -9,6 +9,7 @@
 #include "core/host_runtime.hpp"
 #include "core/phase_timer.hpp"
 #include "primitives/host/parallel.hpp"
+#include "primitives/key_codec.hpp"
 #include "segsort/backends.hpp"
 #include "sortie/error.hpp"
 
@@ -63,12 +64,23 @@ void sort_narrow_keys_on_host(const Context& context, const Request& request) {
       allocate_array<std::uint32_t>(context, "the keys as keys of 4 bytes", request.num_items);
   with_key_type(request.key_type, [&]<class Key>(Key) {
     if constexpr (sizeof(Key) < 4) {
-      using Wide = std::conditional_t<std::is_signed_v<Key>, std::int32_t, std::uint32_t>;
-      auto* const keys = static_cast<Key*>(request.keys);
+      // Integers keep their number. The bits of floating-point numbers are encoded.
+      constexpr bool is_integer = std::is_integral_v<Key>;
+      using Wide =
+          std::conditional_t<is_integer && std::is_signed_v<Key>, std::int32_t, std::uint32_t>;
+      using Narrow = std::conditional_t<is_integer, Key, std::uint16_t>;
+      const KeyCodec<std::uint16_t> codec(KeyKind::floating_point, Order::ascending);
+      auto* const keys = static_cast<Narrow*>(request.keys);
       auto* const wide = reinterpret_cast<Wide*>(words.get());
       constexpr std::uint64_t length = 1 << 16;
       for_each_range(request.num_items, length, [&](std::uint64_t begin, std::uint64_t end) {
-        for (std::uint64_t i = begin; i < end; ++i) wide[i] = keys[i];
+        for (std::uint64_t i = begin; i < end; ++i) {
+          if constexpr (is_integer) {
+            wide[i] = keys[i];
+          } else {
+            wide[i] = codec.encoded(keys[i]);
+          }
+        }
       });
       Request sorted = request;
       sorted.keys = words.get();
@@ -78,7 +90,14 @@ void sort_narrow_keys_on_host(const Context& context, const Request& request) {
       if (compares_all) sorted.options.end_bit = key_bits(sorted.key_type);
       sort_keys_of<std::uint32_t>(context, sorted);
       for_each_range(request.num_items, length, [&](std::uint64_t begin, std::uint64_t end) {
-        for (std::uint64_t i = begin; i < end; ++i) keys[i] = static_cast<Key>(wide[i]);
+        for (std::uint64_t i = begin; i < end; ++i) {
+          const auto key = static_cast<Narrow>(wide[i]);
+          if constexpr (is_integer) {
+            keys[i] = key;
+          } else {
+            keys[i] = codec.decoded(key);
+          }
+        }
       });
     }
   });

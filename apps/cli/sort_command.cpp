@@ -180,7 +180,7 @@ Command add_sort_command(CLI::App& program) {
                      "Write the sorted records in the format of the input (-: standard output)");
   parser
       ->add_option("--type", command->type,
-                   "Keys: u8, i8, u16, i16, u32, i32, f32, u64, i64 or f64")
+                   "Keys: u8, i8, u16, i16, u32, i32, f32, u64, i64, f64, f16 or bf16")
       ->required();
   parser->add_option(
       "--values", command->values,

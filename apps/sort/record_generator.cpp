@@ -30,7 +30,7 @@ constexpr std::array<ParameterRange, 7> parameter_ranges = {
 template <class Key>
 void put_key(std::uint64_t number, char* into) {
   Key key;
-  if constexpr (std::is_floating_point_v<Key>) {
+  if constexpr (kind_of(key_type_of<Key>()) == KeyKind::floating_point) {
     key = static_cast<Key>(
         std::ldexp(static_cast<double>(number), -static_cast<int>(8 * sizeof(Key))));
   } else if constexpr (std::is_signed_v<Key>) {

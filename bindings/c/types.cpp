@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/c/types.hpp"
 
+#include <optional>
 #include <string>
 
 namespace sortie::c {
 namespace {
 
-#define SORTIE_IS_SAME(NAME, TYPE, KIND) \
-  static_assert(static_cast<int>(KeyType::NAME) < static_cast<int>(SORTIE_C128));
-SORTIE_FOR_EACH_KEY_TYPE(SORTIE_IS_SAME)
-#undef SORTIE_IS_SAME
 static_assert(static_cast<int>(KeyType::u8) == SORTIE_U8);
 static_assert(static_cast<int>(KeyType::i8) == SORTIE_I8);
 static_assert(static_cast<int>(KeyType::u16) == SORTIE_U16);
@@ -21,28 +18,32 @@ static_assert(static_cast<int>(KeyType::u64) == SORTIE_U64);
 static_assert(static_cast<int>(KeyType::i64) == SORTIE_I64);
 static_assert(static_cast<int>(KeyType::f64) == SORTIE_F64);
 
-bool is_key(sortie_type type) {
-  return static_cast<int>(type) >= SORTIE_U8 && static_cast<int>(type) <= SORTIE_F64;
+/// Of the type of a key, if it is one.
+std::optional<KeyType> found_key_type(sortie_type type) {
+  if (type == SORTIE_F16) return KeyType::f16;
+  if (type == SORTIE_BF16) return KeyType::bf16;
+  if (type >= SORTIE_U8 && type <= SORTIE_F64) return static_cast<KeyType>(type);
+  return std::nullopt;
 }
 
 }  // namespace
 
 std::string name_of(sortie_type type) {
-  if (is_key(type)) return std::string(name(static_cast<KeyType>(type)));
+  if (const auto key = found_key_type(type)) return std::string(name(*key));
   if (type == SORTIE_C128) return "c128";
   return fmt::format("type {}", static_cast<int>(type));
 }
 
 KeyType key_type(sortie_type type) {
-  if (!is_key(type)) refuse("type", name_of(type), "a type of keys, u8 to f64");
-  return static_cast<KeyType>(type);
+  const auto key = found_key_type(type);
+  if (!key) refuse("type", name_of(type), "a type of keys, u8 to f64, f16 or bf16");
+  return *key;
 }
 
 }  // namespace sortie::c
 
 size_t sortie_type_bytes(sortie_type type) {
   if (type == SORTIE_C128) return 2 * sizeof(double);
-  return sortie::c::is_key(type)
-             ? static_cast<size_t>(sortie::key_bytes(static_cast<sortie::KeyType>(type)))
-             : 0;
+  const auto key = sortie::c::found_key_type(type);
+  return key ? static_cast<size_t>(sortie::key_bytes(*key)) : 0;
 }

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "sortie/export.hpp"
+#include "sortie/float16.hpp"
 
 /// The only list of key types in the library: expands X(NAME, TYPE, KIND) for each. NAME is the
 /// enumerator of KeyType and the name on the command line; KIND is an enumerator of KeyKind. Each
@@ -22,7 +23,9 @@
   X(f32, float, floating_point)           \
   X(u64, std::uint64_t, unsigned_integer) \
   X(i64, std::int64_t, signed_integer)    \
-  X(f64, double, floating_point)
+  X(f64, double, floating_point)          \
+  X(f16, Float16, floating_point)         \
+  X(bf16, BFloat16, floating_point)
 
 namespace sortie {
 
@@ -42,7 +45,7 @@ enum class KeyType : std::uint8_t {
 /// Direction of a sort.
 enum class Order { ascending, descending };
 
-/// Key types of sort(), sort_chunks() and sort_file().
+/// Key types of sort(), segmented_sort(), sort_chunks() and sort_file().
 template <class Key>
 concept SortKey =
 #define SORTIE_IS_SAME(NAME, TYPE, KIND) std::same_as<Key, TYPE> ||
@@ -50,7 +53,7 @@ concept SortKey =
 false;
 #undef SORTIE_IS_SAME
 
-/// Key types of segmented_sort() and DeviceSegmentedSort: 4 or 8 bytes.
+/// Key types of top_k() and DeviceTopK: 4 or 8 bytes.
 template <class Key>
 concept SegmentKey = SortKey<Key> && sizeof(Key) >= 4;
 
@@ -99,7 +102,7 @@ template <SortKey Key>
   return 8 * key_bytes(type);
 }
 
-/// "u8", "i8", ..., "f64".
+/// "u8", "i8", ..., "bf16".
 [[nodiscard]] SORTIE_API std::string_view name(KeyType type);
 /// The inverse of name(). \throws Error (usage) naming the text and the known types
 [[nodiscard]] SORTIE_API KeyType parse_key_type(std::string_view text);

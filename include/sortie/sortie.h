@@ -84,7 +84,9 @@ enum {
   SORTIE_U64 = 7,
   SORTIE_I64 = 8,
   SORTIE_F64 = 9,
-  SORTIE_C128 = 10 /**< two doubles, real part first; values of matrices only */
+  SORTIE_C128 = 10, /**< two doubles, real part first; values of matrices only */
+  SORTIE_F16 = 11,  /**< keys only, as the next: IEEE 754 binary16 */
+  SORTIE_BF16 = 12  /**< the upper half of a float */
 };
 
 /** Bytes of an element; 0 for a number that is not a sortie_type. */

@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUsage{
             {"sort", small, "--type", "u128"},
             "key type: found \"u128\", expected one of u8, i8, u16, i16, u32, i32, f32, u64, "
-            "i64, f64"},
+            "i64, f64, f16, bf16"},
         WrongUsage{{"sort", small, "--type", "u32", "--values", "u16"},
                    "values: found u16, expected a type of 4 or 8 bytes"},
         WrongUsage{{"sort", small, "--type", "u32", "--algorithm", "magic"},

@@ -44,7 +44,7 @@ MEMCHECK = f"-{LARGE}:CInterfaceMemory*:LongRows/0.*:LongRows/1.*:LongRows/3.*:L
 PROGRAMS = {
     "core_cuda": f"-{LARGE}",
     "device_segmented_sort": "DeviceSegmentedSortTest.*:DeviceShapeTest/0.OneSegment*:DeviceShapeTest/0.Each*:DeviceShapeTest/6.OneSegment*"
-                             ":DeviceNarrowKeys/1.Threads:DeviceNarrowKeys/1.SmallInputs:DeviceNarrowKeys/3.SmallInputs"
+                             ":DeviceSegmentValues/1.*:DeviceSegmentBits/1.*:DeviceNarrowKeys/1.Threads:DeviceNarrowKeys/1.SmallInputs:DeviceNarrowKeys/3.SmallInputs"
                              "-*SortsOfTheSameData*",
     "device_sort": "DeviceArraySort/1.EveryD*:DeviceArraySort/7.EveryD*:DeviceArraySort/5.Desc*:DeviceArraySortByDigits/1.BucketsOf*"
                    ":DeviceArraySortByDigits/0.DigitsOf*:DeviceArraySortByDigits/0.RanksOf*:DeviceArraySort/10.Desc*",
@@ -65,7 +65,7 @@ PROGRAMS = {
     "genome_index": "GenomeIndex.Files*:StarAnnotation.FilesAreThoseOfStar:FmIndex.FilesAre*",
     "genome_matches": "WriteMatches.LongMatches*:WriteMatches.ShortMatches*",
     "kmer_count": "*WithoutKmers*:Lengths/CountKmers.PassesOnAGpu*/5:Lengths/CountKmers.FiguresHave*/5",
-    "inverted_index": "BuildIndex.RandomDocuments*:BuildIndex.EverySort*",
+    "inverted_index": "BuildIndex.NoDocuments*:BuildIndex.StemsJoin*:BuildIndex.LongWords*",
     "text_deduplication_device": "FindDuplicates.Removes*:FindDuplicates.Counts*:FindDuplicates.Runs*:DeviceSearch.Says*:DeviceStream.GoesOn*",
     "sorting_device": "ResidentSortOfFiles.TakesBudgets*",
     "multisort_device": "DeviceSort.NotANumber*:DeviceHostSort.ChangedParts*",

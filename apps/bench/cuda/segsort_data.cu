@@ -40,10 +40,20 @@ template <class Key>
 __device__ Key random_key(std::uint64_t seed, std::uint64_t index) {
   Random random(seed);
   random.discard(index);
-  if constexpr (std::is_floating_point_v<Key>) {
+  if constexpr (kind_of(key_type_of<Key>()) == KeyKind::floating_point) {
     return static_cast<Key>(2 * random.uniform() - 1);
   } else {
     return static_cast<Key>(random.next());
+  }
+}
+
+/// Whether `a` may precede `b`; false for a NaN.
+template <class Key>
+__device__ bool is_ordered(Key a, Key b) {
+  if constexpr (Float16Like<Key>) {
+    return static_cast<float>(a) <= static_cast<float>(b);
+  } else {
+    return a <= b;
   }
 }
 
@@ -85,7 +95,9 @@ __device__ std::uint64_t bits_of(Key key) {
   if constexpr (std::is_integral_v<Key>)
     return static_cast<std::make_unsigned_t<Key>>(key);
   else
-    return cuda::std::bit_cast<std::conditional_t<sizeof(Key) == 4, std::uint32_t, std::uint64_t>>(
+    return cuda::std::bit_cast<
+        std::conditional_t<sizeof(Key) == 2, std::uint16_t,
+                           std::conditional_t<sizeof(Key) == 4, std::uint32_t, std::uint64_t>>>(
         key);
 }
 
@@ -182,8 +194,7 @@ __global__ void __launch_bounds__(block_threads)
   const auto* keys_in = static_cast<const Key*>(result.keys_in);
   const auto* keys_out = static_cast<const Key*>(result.keys_out);
   for (std::uint64_t i = first_item(); i < result.items; i += item_stride()) {
-    // Negated "<=" instead of ">", so that a NaN is reported.
-    if (i > 0 && result.ids[i] == result.ids[i - 1] && !(keys_out[i - 1] <= keys_out[i])) {
+    if (i > 0 && result.ids[i] == result.ids[i - 1] && !is_ordered(keys_out[i - 1], keys_out[i])) {
       report(&faults->unsorted, faults, i);
     }
     if (bits_of(keys_in[i]) != bits_of(draw(i))) {

@@ -32,6 +32,7 @@ KEY_TYPES: dict[Dtype, int] = {
     np.dtype(np.uint64): _library.U64,
     np.dtype(np.int64): _library.I64,
     np.dtype(np.float64): _library.F64,
+    np.dtype(np.float16): _library.F16,
 }
 """What the sorts take."""
 
@@ -52,6 +53,9 @@ def type_code(argument: str, dtype: object, types: dict[Dtype, int]) -> int:
     code: Optional[int] = types.get(dtype)  # type: ignore[call-overload]
     if code is None and isinstance(dtype, np.dtype):
         code = types.get(dtype.newbyteorder("="))
+    # NumPy has no bfloat16 of its own: that of ml_dtypes, which JAX uses, or of PyTorch.
+    if code is None and types is KEY_TYPES and str(dtype) in ("bfloat16", "torch.bfloat16"):
+        code = _library.BF16
     if code is None:
         expected = ", ".join(sorted((str(known) for known in types), key=_natural))
         raise TypeError(f"{argument} has dtype {dtype}; expected one of {expected}")

@@ -41,6 +41,8 @@ U64 = 7
 I64 = 8
 F64 = 9
 C128 = 10
+F16 = 11
+BF16 = 12
 
 BACKENDS = {"auto": 0, "cuda": 1, "host": 2}
 """sortie_backend by the names that the command line uses."""

@@ -31,7 +31,7 @@ def sort(
     Parameters
     ----------
     keys : array_like
-        One dimension; bool, integers of 8 to 64 bits, float32 or float64. An array of NumPy, CuPy,
+        One dimension; bool, integers of 8 to 64 bits, float16, bfloat16, float32 or float64. An array of NumPy, CuPy,
         PyTorch or JAX, or what NumPy makes an array of.
     values : array_like, optional
         Moved with the keys: an array whose first axis has the length of `keys`.

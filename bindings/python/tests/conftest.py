@@ -12,7 +12,7 @@ os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX would tak
 
 KEY_DTYPES = [
     np.dtype(name)
-    for name in "bool uint8 int8 uint16 int16 uint32 int32 float32 uint64 int64 float64".split()
+    for name in "bool uint8 int8 uint16 int16 float16 uint32 int32 float32 uint64 int64 float64".split()
 ]
 
 

@@ -15,7 +15,7 @@ import sortie
 class Torch:
     """Tensors on one device."""
 
-    dtypes = "bool uint8 int8 int16 int32 float32 int64 float64".split()
+    dtypes = "bool uint8 int8 int16 float16 int32 float32 int64 float64".split()
     index_dtype = np.int64
     position_dtype = np.int64
 
@@ -42,7 +42,7 @@ class Cupy:
     """Arrays of CuPy."""
 
     dtypes = (
-        "bool uint8 int8 uint16 int16 uint32 int32 float32 uint64 int64 float64".split()
+        "bool uint8 int8 uint16 int16 float16 uint32 int32 float32 uint64 int64 float64".split()
     )
     index_dtype = np.int64
     position_dtype = np.uint32
@@ -70,7 +70,7 @@ class Cupy:
 class Jax:
     """Arrays of JAX on one device, without 64-bit types."""
 
-    dtypes = "bool uint8 int8 uint16 int16 uint32 int32 float32".split()
+    dtypes = "bool uint8 int8 uint16 int16 float16 uint32 int32 float32".split()
     index_dtype = np.int32
     position_dtype = np.uint32
 

@@ -168,8 +168,8 @@ def test_torch_tensors_share_memory_on_the_cpu(torch):
 def test_refused_tensors(torch):
     with pytest.raises(TypeError, match="keys has dtype torch.bfloat16"):
         sortie.sort(torch.zeros(3, dtype=torch.bfloat16))
-    with pytest.raises(TypeError, match="keys has dtype float16; expected one of"):
-        sortie.sort(torch.zeros(3, dtype=torch.float16))
+    with pytest.raises(TypeError, match="keys has dtype complex64; expected one of"):
+        sortie.sort(torch.zeros(3, dtype=torch.complex64))
     with pytest.raises(TypeError, match="layout torch.sparse_coo; expected a dense one"):
         sortie.sort(torch.zeros(3).to_sparse())
     with pytest.raises(TypeError, match="A is a tensor of layout torch.strided; .*to_sparse_csr"):

@@ -199,7 +199,6 @@ def test_read_only_strided_swapped_and_unaligned_keys():
 @pytest.mark.parametrize(
     "keys",
     [
-        np.zeros(2, np.float16),
         np.zeros(2, np.complex64),
         np.zeros(2, np.longdouble),
         np.array(["a", "b"]),
