@@ -38,7 +38,9 @@ enum class Keys {
   few_and_greatest,
   high_bits,
   mostly_least,
-  tiny
+  tiny,
+  steep_above,
+  three_random
 };
 
 template <class Word>
@@ -62,6 +64,12 @@ std::vector<Word> make_keys(Keys kind, std::size_t count) {
     if (kind == Keys::high_bits)
       key = static_cast<Word>(key >> (8 * sizeof(Word) - 8)) << (8 * sizeof(Word) - 8);
     if (kind == Keys::mostly_least) key = random() % 20 != 0 ? 3 : 3 + random() % 8;
+    // As steep, above an offset: the base of a floating cut is not 0.
+    if (kind == Keys::steep_above)
+      key = static_cast<Word>(12'345'678 +
+                              ((random() | 1ULL << 31) >> (2 + random() % 29)) % (1ULL << 30));
+    // Bins with hundreds of equal keys.
+    if (kind == Keys::three_random) key = static_cast<Word>(std::mt19937_64(random() % 3)());
     if (kind == Keys::few_random) key = static_cast<Word>(std::mt19937_64(random() % 90)());
   }
   return keys;
@@ -207,7 +215,8 @@ void with_keys(const Test& test) {
   if (!testing::Test::HasFatalFailure()) test(Keys::two_fields, Order::descending);
   for (const Order order : {Order::ascending, Order::descending})
     if (!testing::Test::HasFatalFailure()) test(Keys::steep, order);
-  for (const Keys kind : {Keys::few_random, Keys::high_bits, Keys::mostly_least})
+  for (const Keys kind : {Keys::few_random, Keys::high_bits, Keys::mostly_least, Keys::steep_above,
+                          Keys::three_random})
     if (!testing::Test::HasFatalFailure()) test(kind, Order::ascending);
 }
 
@@ -340,6 +349,43 @@ TEST(Kernels, SmallSort) {
       problem.expect_sorted(any_length);
     }
   });
+}
+
+template <class Word>
+void floating_buckets_ascend() {
+  constexpr std::uint64_t most = static_cast<Word>(~Word{0});
+  const auto codec = BitRangeCodec<Word>::make(sizeof(Word) == 4 ? KeyType::u32 : KeyType::u64,
+                                               Order::ascending, 0, 8 * sizeof(Word));
+  for (const std::uint64_t least : {std::uint64_t{0}, std::uint64_t{77}, most / 2})
+    for (const std::uint64_t greatest : {std::uint64_t{1} << 11, most / 3, most - least})
+      for (const int buckets : {fewest_buckets, cheap_buckets, most_buckets}) {
+        if (greatest > most - least) continue;
+        const RangeCut cut = RangeCut::floating(least, greatest, buckets);
+        ASSERT_TRUE(cut.is_floating());
+        ASSERT_FALSE(cut.exact());
+        const Digits<Word> digits(codec, cut);
+        const auto bucket_of = [&](std::uint64_t key) {
+          return digits.template of_compared<true>(static_cast<Word>(key));
+        };
+        EXPECT_EQ(bucket_of(0), 0U);
+        EXPECT_EQ(bucket_of(least), 0U);
+        EXPECT_EQ(bucket_of(least + greatest), static_cast<std::uint32_t>(buckets - 1));
+        EXPECT_EQ(bucket_of(most), static_cast<std::uint32_t>(buckets - 1));
+        std::uint32_t before = 0;
+        for (int bit = 0; bit < bits_of(static_cast<Word>(greatest)) - 1; ++bit)
+          for (const std::uint64_t eighths : {0, 1, 3, 7}) {
+            const std::uint64_t power = std::uint64_t{1} << bit;
+            const std::uint32_t bucket = bucket_of(least + power + power / 8 * eighths);
+            EXPECT_LE(before, bucket) << least << ' ' << greatest << ' ' << bit;
+            before = bucket;
+          }
+      }
+}
+
+// Also of keys beyond those of the sample.
+TEST(RangeCut, FloatingBucketsAscend) {
+  floating_buckets_ascend<std::uint32_t>();
+  floating_buckets_ascend<std::uint64_t>();
 }
 
 template <class Tiles>
