@@ -44,7 +44,7 @@ MEMCHECK = f"-{LARGE}:CInterfaceMemory*:LongRows/0.*:LongRows/1.*:LongRows/3.*:L
 PROGRAMS = {
     "core_cuda": f"-{LARGE}",
     "device_segmented_sort": "DeviceSegmentedSortTest.*:DeviceShapeTest/0.OneSegment*:DeviceShapeTest/0.Each*:DeviceShapeTest/6.OneSegment*"
-                             ":DeviceNarrowKeys/1.Threads:DeviceNarrowKeys/1.ForTools:DeviceNarrowKeys/3.ForTools:DeviceNarrowKeys/3.SmallInputs"
+                             ":DeviceNarrowKeys/1.Threads:DeviceNarrowKeys/1.SmallInputs:DeviceNarrowKeys/3.SmallInputs"
                              "-*SortsOfTheSameData*",
     "device_sort": "DeviceArraySort/1.EveryD*:DeviceArraySort/7.EveryD*:DeviceArraySort/5.Desc*",
     "device_top_k": "DeviceTopKSegmentsTest.OwnK*:DeviceTopKGraph.*",
@@ -76,7 +76,8 @@ PROGRAMS = {
 }
 RACECHECK_KERNELS = ["--kernel-name", "kns=sortie", "--kernel-name-exclude", "kns=block_sort_kernel"]
 # Further runs of a tool: (program, tool) -> (filter, options).
-FURTHER = {("device_segmented_sort", "racecheck"): ("DeviceTeamsTest/*", ["--kernel-name", "kns=block_sort_kernel"])}
+FURTHER = {("device_segmented_sort", "racecheck"): ("DeviceTeamsTest/*", ["--kernel-name", "kns=block_sort_kernel"]),
+           ("device_top_k", "racecheck"): ("DeviceTopKForTools.*", RACECHECK_KERNELS)}
 FOUND_SOMETHING = 9  # the tool's exit code; a failed test gives 1, a missing GPU 77
 
 
