@@ -7,9 +7,9 @@
 
 #include "segsort/cuda/device_request.hpp"
 
-/// Segments of keys of 1 or 2 bytes. They are sorted as words of 4 bytes that hold the encoded key
-/// in their highest bits: one pass over all items widens the keys, another one narrows the sorted
-/// words. The kernels of the sort thus serve all widths.
+/// Segments of keys of 1 or 2 bytes. Kernels of their own sort them by whole keys (segsort/README.md);
+/// one long segment is sorted as an array. By some bits of the keys, they are sorted as words of
+/// 4 bytes: one pass over all items widens the keys, another one narrows the sorted words.
 namespace sortie::segsort {
 
 /// As sort_on_device(). \pre keys of 1 or 2 bytes; no key ranges, no array

@@ -77,7 +77,8 @@ PROGRAMS = {
 }
 RACECHECK_KERNELS = ["--kernel-name", "kns=sortie", "--kernel-name-exclude", "kns=block_sort_kernel"]
 # Further runs of a tool: (program, tool) -> (filter, options).
-FURTHER = {("device_segmented_sort", "racecheck"): ("DeviceTeamsTest/*", ["--kernel-name", "kns=block_sort_kernel"])}
+FURTHER = {("device_segmented_sort", "racecheck"): ("DeviceTeamsTest/*", ["--kernel-name", "kns=block_sort_kernel"]),
+           ("device_top_k", "racecheck"): ("DeviceTopKForTools.*", RACECHECK_KERNELS)}
 FOUND_SOMETHING = 9  # the tool's exit code; a failed test gives 1, a missing GPU 77
 
 
