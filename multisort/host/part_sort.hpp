@@ -67,7 +67,8 @@ class PartSort {
       return;
     }
     if (bits == 0) return;
-    Key differing = static_cast<Key>(~Key{0} >> (8 * sizeof(Key) - static_cast<std::size_t>(bits)));
+    Key differing = static_cast<Key>(static_cast<Key>(~Key{0}) >>
+                                     (8 * sizeof(Key) - static_cast<std::size_t>(bits)));
     if (!differ_in_bit(items.keys, n, bits - 1))
       differing = differing_bits(items.keys, n, items.keys[0]);
     if (differing == 0) return;
