@@ -13,6 +13,7 @@
 #include "core/phase_timer.hpp"
 #include "primitives/host/parallel.hpp"
 #include "primitives/key_codec.hpp"
+#include "primitives/simd/vector_unit.hpp"
 #include "segsort/backends.hpp"
 #include "sortie/error.hpp"
 
@@ -32,6 +33,54 @@ constexpr std::uint64_t longest_of_thread = std::uint64_t{1} << 18;
 constexpr std::uint64_t items_of_task = std::uint64_t{1} << 16;
 /// Items that a buffer takes beyond k before it is reduced, at least.
 constexpr std::uint64_t least_slack = 24;
+
+/// Keys that are compared with the bound together: so many that a comparison of all costs little
+/// beside the branch, so few that most blocks have none before the bound.
+constexpr std::uint64_t block_keys = 32;
+
+/// The begin of the first block in which a key comes before `bound`, or of the last keys, if these
+/// are fewer than a block.
+template <class Word>
+[[gnu::always_inline]] inline std::uint64_t block_before(const Word* keys, std::uint64_t begin,
+                                                         std::uint64_t end, KeyCodec<Word> codec,
+                                                         Word bound) {
+  for (; end - begin >= block_keys; begin += block_keys) {
+    Word any = 0;
+    for (std::uint64_t i = 0; i < block_keys; ++i)
+      any |= static_cast<Word>(codec.encoded(keys[begin + i]) < bound ? 1 : 0);
+    if (any != 0) break;
+  }
+  return begin;
+}
+template <class Word>
+SORTIE_TARGET_AVX2 std::uint64_t block_before_avx2(const Word* keys, std::uint64_t begin,
+                                                   std::uint64_t end, KeyCodec<Word> codec,
+                                                   Word bound) {
+  return block_before(keys, begin, end, codec, bound);
+}
+template <class Word>
+SORTIE_TARGET_AVX512 std::uint64_t block_before_avx512(const Word* keys, std::uint64_t begin,
+                                                       std::uint64_t end, KeyCodec<Word> codec,
+                                                       Word bound) {
+  return block_before(keys, begin, end, codec, bound);
+}
+
+/// Calls take(i) for the keys before bound(), which take() may lower, and for few others.
+/// \param bound  encoded
+template <class Word, class Bound, class Take>
+void for_each_before(const Word* keys, std::uint64_t begin, std::uint64_t end,
+                     const KeyCodec<Word>& codec, const Bound& bound, const Take& take) {
+  const VectorUnit unit = vector_unit();
+  while (begin < end) {
+    if (end - begin >= block_keys) {
+      begin = unit == VectorUnit::avx512 ? block_before_avx512(keys, begin, end, codec, bound())
+              : unit == VectorUnit::avx2 ? block_before_avx2(keys, begin, end, codec, bound())
+                                         : block_before(keys, begin, end, codec, bound());
+    }
+    const std::uint64_t block_end = std::min(end, begin + block_keys);
+    for (; begin < block_end; ++begin) take(begin);
+  }
+}
 
 template <class Word>
 struct Candidate {
@@ -64,11 +113,13 @@ class TopBuffer {
   }
 
   void take(const Word* keys, std::uint64_t begin, std::uint64_t end, const KeyCodec<Word>& codec) {
-    for (std::uint64_t i = begin; i < end; ++i) {
-      const Word word = codec.encoded(keys[i]);
-      if (bounded_ && word >= bound_) continue;
-      add({word, i});
-    }
+    for (; begin < end && !bounded_; ++begin) add({codec.encoded(keys[begin]), begin});
+    for_each_before(
+        keys, begin, end, codec, [this] { return bound_; },
+        [&](std::uint64_t i) {
+          const Word word = codec.encoded(keys[i]);
+          if (word < bound_) add({word, i});
+        });
   }
   /// \pre all positions of `other` are beyond those taken
   void take(const TopBuffer& other) {
@@ -141,8 +192,15 @@ class HostSelection {
   [[nodiscard]] std::uint64_t first_of(std::uint64_t segment) const {
     const std::uint64_t end = request_.end_offsets[segment];
     std::uint64_t best = request_.begin_offsets[segment];
-    for (std::uint64_t i = best + 1; i < end; ++i)
-      if (codec_.encoded(keys_[i]) < codec_.encoded(keys_[best])) best = i;
+    Word least = codec_.encoded(keys_[best]);
+    for_each_before(
+        keys_, best + 1, end, codec_, [&] { return least; },
+        [&](std::uint64_t i) {
+          const Word word = codec_.encoded(keys_[i]);
+          if (word >= least) return;
+          least = word;
+          best = i;
+        });
     return best;
   }
   void write(std::uint64_t segment, TopBuffer<Word>& buffer) const {

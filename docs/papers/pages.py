@@ -517,8 +517,11 @@ def hou_claims():
     gains = [t["rate"] / next(o["rate"] for o in chunks if o["chunks"] == "full" and all(o[k] == t[k] for k in ("length", "threads", "items")))
              for t in chunks if t["chunks"] == "uneven"]
     shares = hou_short_shares()
-    means = lambda name, peer: geometric_mean(p[peer] / p["sortie_seconds"] for p in grid(name))
-    wider = [(means("hou-grid-64", peer), means("hou-grid", peer)) for peer in ("cub_seconds", "radix_seconds")] if report("hou-grid-64") else []
+    wider = []
+    if report("hou-grid-64"):
+        same = {(p["exponent"], p["longest"]) for p in grid("hou-grid-64")}
+        means = lambda name, peer: geometric_mean(p[peer] / p["sortie_seconds"] for p in grid(name) if (p["exponent"], p["longest"]) in same)
+        wider = [(means("hou-grid-64", peer), means("hou-grid", peer)) for peer in ("cub_seconds", "radix_seconds")]
     sa = suffix_array_rates()
     sa_ratio = [r["pdss"] / r["dc3"] for c, r in sa.items() if "dna" in c]
     return claims([
@@ -1102,6 +1105,18 @@ def ilic_claims():
         if "entropy:10" in repaired:
             paid = own["entropy:10"][0] / repaired["entropy:10"][0]
             lines.append((f"split buckets that the CPU merges pay for few buckets (section 7.2), two devices on {label}: `rmg` / `rmg-repair`, entropy:10", "proposed", f"{paid:.2f}", paid > 1))
+    parts = {(case.split()[-1], method.split(",")[0]): row["median_seconds"] for case, of in rows_of(f"ilic-options{best_suffix('ilic-options') or ''}").items() for method, row in of.items()
+             if ", 2 devices" in method}
+    worth = lambda change, case: parts[case, f"rmg {change}"] / parts[case, "rmg"]
+    if parts:
+        out = {change: next((row["phase_seconds"]["sort and copy out"] for rows in rows_of(f"ilic-options{best_suffix('ilic-options')}").values() for m, row in rows.items()
+                             if m.startswith(f"rmg{change}, 2 devices") and row["case"].endswith("uniform")), None) for change in ("", " no-overlap")}
+        lines += [("copies out beside the sorts of the next buckets save time (section 5.3), uniform: part of the phase; whole time without / with", "24 % V100 x 2",
+                   f"{100 - 100 * out[''] / out[' no-overlap']:.0f} %; {worth('no-overlap', 'uniform'):.2f}", worth("no-overlap", "uniform") > 1.03),
+                  ("passes that find one bucket should not move keys (section 5.4.1): moved / not, equal, entropy:10", "> 1", f"{worth('move-all', 'equal'):.2f}, {worth('move-all', 'entropy:10'):.2f}", worth("move-all", "equal") > 1.03),
+                  ("small buckets should be fused, at 1 % of a share (section 4.4): not fused, 2 % / 1 %, uniform", "> 1", f"{worth('fuse=0', 'uniform'):.2f}, {worth('fuse=2', 'uniform'):.2f}", worth("fuse=0", "uniform") > 1.03),
+                  ("up to 4 buckets should all be sorted before they are copied (section 4.4): copied beside sorts / not, entropy:10", "> 1", f"{worth('min-sco=0', 'entropy:10'):.2f}", worth("min-sco=0", "entropy:10") > 1.03),
+                  ("one copy for all buckets of a GPU is no better than a copy for each (section 4.3): one call for all / a call for each, uniform", "about 1", f"{worth('batch-copies', 'uniform'):.2f}", worth("batch-copies", "uniform") > 0.97)]
     phases = {(c, d): row["phase_seconds"] for c, of in rows_of("ilic-skew").items() for m, row in of.items() for d in (2, 8) if m.startswith(f"rmg, {d} ")}
     if ("entropy:26", 8) in phases:
         lines.append(("copies of single buckets cost hardly more than their bytes, even of many buckets (section 4.3): exchange with four buckets for eight devices on one GPU, which each border divides into 256 more (entropy:26) / that of uniform keys",

@@ -74,15 +74,14 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// | 1 byte, or from 2^19 on 2 bytes, all bits | none | counting: one pass reads the keys, one writes them |
 /// | 8 bytes, all bits, 2^16 to 2^21 - 1, if even | none, 4 or 8 bytes | by the two highest digits, or magnitudes, then in tiles |
 /// | any otherwise, 8193 to 2^21 - 1 | none, 4 or 8 bytes | by digits of 8 bits, all in one kernel |
-/// | 1 or 2 bytes otherwise, unsigned, ascending | none, 4 or 8 bytes | cub::DeviceRadixSort |
-/// | 1 or 2 bytes otherwise | none, 4 or 8 bytes | by digits of 8 bits |
+/// | 1 or 2 bytes otherwise | none, 4 or 8 bytes | cub::DeviceRadixSort, with an encoding of the keys |
 /// | 4 or 8 bytes, all bits, 2^21 (4 bytes alone: 2^22) to 2^28, if even | none, 4 or 8 bytes | by the two highest digits, or magnitudes, then in tiles |
 /// | 4 bytes, 2^21 to 2^28 otherwise | none, 4 or 8 bytes | by digits of 8 bits |
 /// | 4 or 8 bytes, if uneven | none, 4 or 8 bytes | by digits of 8 bits |
 /// | 4 or 8 bytes otherwise | none, 4 or 8 bytes | by ranges, as long segments are |
 /// | any | other sizes | as for their positions, by which the values are then gathered |
 /// | any | several arrays, up to 8 bytes together | as for one value, packed before and unpacked after |
-/// | any, out of place, from 2^25 on | several arrays, in up to 4 groups of 8 bytes | a sort for each group |
+/// | any, out of place, from 2^24 on | several arrays, in up to 4 groups of 8 bytes | a sort for each group |
 /// | any | several arrays otherwise | as for their positions, by which each array is then gathered |
 ///
 /// From 2^21 keys of 4 bytes and 2^16 of 8 bytes on, a sample decides whether these are examined first: items in
@@ -98,15 +97,15 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// with DoubleBuffers, and on GPUs with less shared memory.
 ///
 /// Temporary storage, n items: a copy of keys and values, and up to 2^28 items at most as much as
-/// cub::DeviceRadixSort of CUDA 13.0 takes beside it (8-byte keys from 2^21 items on: 0.3 % more of the
-/// whole; longer arrays 0.4 %). In place at most 36 MiB more. With
+/// cub::DeviceRadixSort of CUDA 13.0 takes beside it (8-byte keys from 2^21 items on: 0.2 % more of the
+/// whole; longer arrays, except 4-byte keys alone, 0.5 %). In place at most 36 MiB more. With
 /// DoubleBuffers and keys of 4 or 8 bytes n / 3 bytes, at most 36 MiB. Keys of 1 byte alone, and of 2
 /// bytes from 2^19 on: 1 MiB. Values of other sizes, and several arrays of values: in place of the
 /// copy of the values, three arrays of positions of 4 bytes (8 from 2^32 items on) or of packed
 /// values. Positions: two arrays of them, and two of the keys. (Up to 8192 items one array less.)
 ///
-/// CUB is faster in some cases: on an H100, uneven keys from 2^22 items on take up to 1.2 times its
-/// time (4 bytes) or 1.1 times (8 bytes), and narrow floating-point keys with values up to 1.2 times.
+/// CUB is faster in some cases: on an H100, keys from 2^22 items on that are sorted by digits take up to
+/// 1.2 times its time (4 bytes) or 1.1 times (8 bytes).
 ///
 /// Complexity: by ranges one pass over the items for each factor of 256 to 512 in their number, at
 /// most one for each 4 bits of the key; by digits at most one for each 8 bits.

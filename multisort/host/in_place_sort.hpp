@@ -109,7 +109,7 @@ class InPlaceSort {
   /// Whether keys of a sample differ in their highest bit. Then the highest digit is known without
   /// reading all keys, and they are encoded as they are divided.
   [[nodiscard]] bool differ_in_highest_bit() const {
-    if (n_ <= team_items || 8 * sizeof(Key) <= counted_bits) return false;
+    if (n_ < sampled_keys || 8 * sizeof(Key) <= counted_bits) return false;
     const PhaseTimer timer(context_, "range", sampled_keys * sizeof(Key));
     const Key first = codec_.encoded(items_.keys[0]);
     Key differs = 0;
@@ -230,6 +230,8 @@ class InPlaceSort {
       for (std::size_t i = next++; i < small_.size(); i = next++) {
         const Part& part = small_[i];
         const Range items = items_.from(part.begin);
+        // Only the whole array comes here without having been encoded.
+        if (!encoded_) codec_.encode(items.keys, part.size);
         workers_[device]->sort(items, part.size, static_cast<int>(std::bit_width(part.differing)));
         codec_.decode(items.keys, part.size);
       }

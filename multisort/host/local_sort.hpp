@@ -49,10 +49,10 @@ class LocalSort {
   explicit LocalSort(std::uint64_t most_cached = cached_items, bool vectors = has_vectors())
       : most_cached_(most_cached), vectors_(vectors && is_wide) {}
 
-  /// Whether the processor has the vector sort that these items take: pairs are sorted as words of 64
-  /// bits.
+  /// Whether a vector sort is faster than the digits. Pairs are sorted as words of 64 bits.
   [[nodiscard]] static bool has_vectors() {
-    return has_values<Value> ? is_wide && has_vector_sort<std::uint64_t>() : has_vector_sort<Key>();
+    const bool are_short_words = sizeof(Key) == 4 && !has_values<Value>;
+    return are_short_words ? has_vector_sort<Key>() : is_wide && has_fast_word_sort();
   }
 
   /// Most items that sort() sorts in place with a scratch of short_part items.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -20,14 +19,15 @@
 #include "primitives/host/items.hpp"
 #include "primitives/host/parallel.hpp"
 #include "primitives/key_codec.hpp"
+#include "primitives/simd/vector_sort.hpp"
 #include "sortie/sort.hpp"
 
 /// Included by the instances that CMake generates.
 
 namespace sortie::multisort {
 
-/// Whether keys come in the order wanted, or in the opposite one: then items are reversed. With
-/// values, they count as such only where no two keys are equal, so that the sort is stable.
+/// Whether keys come in the order wanted, or in the opposite one: then items are reversed. For a
+/// stable sort with values, they count as such only where no two keys are equal.
 ///
 /// The first few keys rule out at least one of the two orders, and both for most arrays. Otherwise
 /// keys are read as long as the order holds: at most once, a tenth of the time of a sort.
@@ -36,8 +36,12 @@ class OrderedInput {
  public:
   /// \param devices  share the work where there is enough for them
   OrderedInput(const Context& context, Items<Key, Value> items, std::uint64_t n,
-               const KeyCodec<Key>& codec, std::size_t devices)
-      : context_(context), items_(items), n_(n), codec_(codec) {
+               const KeyCodec<Key>& codec, bool stable, std::size_t devices)
+      : context_(context),
+        items_(items),
+        n_(n),
+        codec_(codec),
+        strict_(has_values<Value> && stable) {
     constexpr std::uint64_t fewest_shared = std::uint64_t{1} << 16;
     devices_ = n < fewest_shared ? 1 : devices;
   }
@@ -58,15 +62,14 @@ class OrderedInput {
   static constexpr std::uint64_t prefix_keys = 64;
 
   /// Whether none of keys begin .. end precedes the one before it; `Descending`: whether each does,
-  /// or without values equals it.
+  /// or equals it if the sort need not be stable.
   template <bool Descending>
   [[nodiscard]] bool is_ordered(std::uint64_t begin, std::uint64_t end) const {
     unsigned others = 0;
     for (std::uint64_t i = begin + 1; i < end; ++i) {
       const Key key = codec_.encoded(items_.keys[i]);
       const Key before = codec_.encoded(items_.keys[i - 1]);
-      const bool is_other =
-          Descending ? before < key || (has_values<Value> && before == key) : key < before;
+      const bool is_other = Descending ? before < key || (strict_ && before == key) : key < before;
       others |= is_other ? 1 : 0;
     }
     return others == 0;
@@ -103,6 +106,7 @@ class OrderedInput {
   Items<Key, Value> items_;
   std::uint64_t n_;
   KeyCodec<Key> codec_;
+  bool strict_;
   std::size_t devices_;
 };
 
@@ -136,8 +140,26 @@ std::size_t devices_in_place(const Context& context, const Request& request, std
   return devices;
 }
 
-/// Sorts keys alone where they are by the vector sort of one device, if these are few enough that
-/// dividing them among more takes longer, or if memory does not allow that. \return whether it has
+/// Sorts encoded keys by the vector sort, and decodes each part while it is in the cache.
+/// \param depth  divisions before a part is sorted as it is, however large: pivots may be bad
+/// \pre has_vector_sort<Key>()
+template <class Key>
+void sort_and_decode(Key* keys, std::uint64_t n, const KeyCodec<Key>& codec, int depth) {
+  constexpr std::uint64_t cached_keys = (std::uint64_t{1} << 20) / sizeof(Key);
+  if (n > cached_keys && depth > 0 && !codec.is_identity()) {
+    if (const std::uint64_t lesser = divide_words(keys, n); lesser > 0) {
+      sort_and_decode(keys, lesser, codec, depth - 1);
+      sort_and_decode(keys + lesser, n - lesser, codec, depth - 1);
+      return;
+    }
+  }
+  sort_words(keys, n);
+  codec.decode(keys, n);
+}
+
+/// Sorts keys alone where they are by the vector sort of one device or two, if these are few enough
+/// that dividing them by digits among more takes longer, or if memory does not allow that.
+/// \return whether it has
 /// \param can_divide  whether there is memory to divide them
 ///
 /// On a Xeon 2^20 u32 keys take 5.4 ms this way, and with a copy 10.6 on one thread.
@@ -146,15 +168,26 @@ bool sort_undivided(const Context& context, Items<Key, Value> items, std::uint64
                     const KeyCodec<Key>& codec, std::size_t devices, bool can_divide) {
   using Sorter = LocalSort<Key, Value>;
   constexpr std::uint64_t fewest_divided = std::uint64_t{1} << 17;
-  if constexpr (!has_values<Value>) {
+  if constexpr (!has_values<Value> && sizeof(Key) >= 4) {
     if (can_divide && devices > 2 && n > fewest_divided) return false;
-    Sorter sorter;
-    if (n > sorter.items_without_scratch()) return false;
+    if (n > Sorter().items_without_scratch()) return false;
     const PhaseTimer timer(context, "local sort");
-    std::array<Key, Sorter::short_part> scratch;
-    codec.encode(items.keys, n);
-    sorter.sort(items, {scratch.data(), nullptr}, n);
-    codec.decode(items.keys, n);
+    constexpr int most_divisions = 16;
+    const bool is_shared = devices > 1 && n > fewest_divided;
+    if (!codec.is_identity()) {
+      for_each_share({n, is_shared ? devices : 1},
+                     [&](std::uint64_t, std::uint64_t begin, std::uint64_t end) {
+                       codec.encode(items.keys + begin, end - begin);
+                     });
+    }
+    // Two devices sort a part each. Where all keys are equal, the first part is empty.
+    const std::uint64_t lesser = is_shared ? divide_words(items.keys, n) : 0;
+    const std::uint64_t parts = is_shared ? 2 : 1;
+    for_each_task(parts, [&](std::uint64_t part) {
+      const std::uint64_t begin = part == 0 ? 0 : lesser;
+      const std::uint64_t end = part + 1 == parts ? n : lesser;
+      sort_and_decode(items.keys + begin, end - begin, codec, most_divisions);
+    });
     return true;
   }
   return false;
@@ -195,7 +228,10 @@ void sort_typed(const Context& context, const Request& request, std::size_t devi
     const int digit_bits = Sort::usual_digit_bits(request.num_items);
     const std::size_t used =
         request.options.devices > 0 ? devices : Sort::usual_devices(request.num_items, devices);
-    if (OrderedInput<Key, Value>(context, items, request.num_items, codec, used).sort()) return;
+    if (OrderedInput<Key, Value>(context, items, request.num_items, codec, request.options.stable,
+                                 used)
+            .sort())
+      return;
     const std::size_t in_place = devices_in_place<Key, Value>(context, request, used);
     const bool can_divide = has_values<Value> || in_place > 0 || copy_fits(context, request);
     if (sort_undivided(context, items, request.num_items, codec, used, can_divide)) return;

@@ -165,25 +165,9 @@ requires(sizeof(Word) == 4 || sizeof(Word) == 8) struct Avx2Vector {
     return from;
   }();
 
-  /// For each set of bits, the numbers of the 32-bit lanes: those of set bits first, both parts in
-  /// ascending order. One byte a lane: 2 KiB for words of 32 bits.
-  static constexpr std::array<std::uint64_t, std::size_t{1} << lanes> parting_orders = [] {
-    std::array<std::uint64_t, std::size_t{1} << lanes> orders{};
-    constexpr unsigned width = sizeof(Word) / 4;
-    for (unsigned bits = 0; bits < orders.size(); ++bits) {
-      unsigned place = 0;
-      for (const unsigned wanted : {1U, 0U}) {
-        for (unsigned lane = 0; lane < lanes; ++lane) {
-          if ((bits >> lane & 1) != wanted) continue;
-          for (unsigned part = 0; part < width; ++part, ++place)
-            orders[bits] |= std::uint64_t{lane * width + part} << 8 * place;
-        }
-      }
-    }
-    return orders;
-  }();
   SORTIE_TARGET_AVX2 static __m256i parting_order(Bits lesser) {
-    const auto* const order = reinterpret_cast<const __m128i*>(&parting_orders[lesser]);
+    const auto* const order =
+        reinterpret_cast<const __m128i*>(&parting_orders<lanes, sizeof(Word) / 4>[lesser]);
     return _mm256_cvtepu8_epi32(_mm_loadl_epi64(order));
   }
 

@@ -103,6 +103,24 @@ void run_on_unit(VectorUnit unit, Body body) {
 #ifdef SORTIE_HAVE_VECTOR_UNITS
 SORTIE_BEGIN_INTRINSICS
 
+/// For each set of `Lanes` bits, the lanes whose bits are set, then the others, both in ascending
+/// order: one byte for each part of a lane, of which it has `Parts`. 2 KiB for eight lanes.
+template <std::size_t Lanes, std::size_t Parts>
+inline constexpr std::array<std::uint64_t, std::size_t{1} << Lanes> parting_orders = [] {
+  std::array<std::uint64_t, std::size_t{1} << Lanes> orders{};
+  for (std::size_t bits = 0; bits < orders.size(); ++bits) {
+    std::size_t place = 0;
+    for (const std::size_t wanted : {1, 0}) {
+      for (std::size_t lane = 0; lane < Lanes; ++lane) {
+        if ((bits >> lane & 1) != wanted) continue;
+        for (std::size_t part = 0; part < Parts; ++part, ++place)
+          orders[bits] |= std::uint64_t{lane * Parts + part} << 8 * place;
+      }
+    }
+  }
+  return orders;
+}();
+
 /// An AVX-512 register of words of 32 or 64 bits: the instructions that sort_words() needs.
 ///
 /// A mask has one bit per lane. Functions that use WideVector must be compiled for
@@ -159,6 +177,15 @@ requires(sizeof(Word) == 4 || sizeof(Word) == 8) struct WideVector {
   template <bool WholeRegister>
   SORTIE_TARGET_AVX512 void write_parts(Bits lesser, std::size_t num_lesser, std::size_t count,
                                         Word* left, Word* right) const {
+    if constexpr (WholeRegister && is_wide) {
+      // One permutation serves both sides: the lesser words first, then the others.
+      const auto* const order = reinterpret_cast<const __m128i*>(&parting_orders<lanes, 1>[lesser]);
+      const __m512i from = _mm512_cvtepu8_epi64(_mm_loadl_epi64(order));
+      const WideVector parted{_mm512_permutexvar_epi64(from, words)};
+      parted.store(left);
+      parted.store(right - lanes);
+      return;
+    }
     const std::size_t num_others = count - num_lesser;
     const Mask there = WholeRegister ? all_bits : low_lanes(count);
     if constexpr (WholeRegister) {

@@ -13,7 +13,6 @@
 #include "segsort/cuda/array_presets.hpp"
 #include "segsort/cuda/array_values.cuh"
 #include "segsort/cuda/counting_sort.cuh"
-#include "segsort/cuda/launch_radix.cuh"
 #include "segsort/cuda/launch_short_digits.cuh"
 
 namespace sortie::segsort {
@@ -37,8 +36,9 @@ SORTIE_EXTERN_SHORT_DIGITS_OF(std::uint64_t);
 namespace {
 
 /// Least number of items, and largest number of groups, at which several arrays of values are sorted in
-/// groups of up to 8 bytes: gathers of long arrays miss the cache.
-constexpr std::uint64_t least_grouped = 1 << 25;
+/// groups of up to 8 bytes: gathers of long arrays miss the cache. On an H100, two arrays of u64 with u32 keys
+/// take 0.77 ms in groups and 0.78 by gathers (2^23), 1.39 and 1.66 (2^24).
+constexpr std::uint64_t least_grouped = 1 << 24;
 constexpr std::size_t most_groups_of_values = 4;
 std::optional<std::uint64_t> preset_least_grouped_items;
 constexpr std::size_t most_packed_bytes = 8;
@@ -301,7 +301,8 @@ class ArraySort {
     }
     if (takes_short_digits(items)) return sort_by_short_digits<Word>(items);
     const RadixArrays arrays{items.keys_in, items.keys_out, items.values_in, items.values_out};
-    // CUB does not reject each size that is too small.
+    // CUB does not reject each size that is too small. Its passes take 0.30 ms for 2^24 sorted f16 keys with u32
+    // values on an H100, and 4.2 for 2^28; ours took 0.36 and 4.9.
     return with_storage(false, [&](void* storage, std::size_t& bytes) {
       return encoded_radix_sort(storage, bytes, arrays, n(), items.key_bytes, items.kind,
                                 items.order, static_cast<int>(items.value_bytes), items.begin_bit,
@@ -325,28 +326,6 @@ class ArraySort {
       if (ValueBytes != 0) arguments.values_scratch = carver_.take<ValueWord<ValueBytes>>(n());
     }
     return arguments;
-  }
-
-  /// Narrow keys of any order: encoded when they are read, decoded when they are written.
-  template <class Word, int ValueBytes>
-  cudaError_t sort_by_digits(const ArrayRequest& items) {
-    RadixStorage storage;
-    storage.passes = carver_.take<radix::Passes>(1);
-    const Arguments<Word> arguments = arguments_with_scratch<Word, ValueBytes>(items);
-    storage.statuses = carver_.take<radix::Status>(radix::status_words<Word, ValueBytes>(n()));
-    return launch_if_it_fits([&] {
-      const cudaError_t status =
-          cudaMemsetAsync(storage.passes, 0, sizeof(*storage.passes), stream_);
-      if (status != cudaSuccess) return status;
-      const LaunchPlan plan{
-          n(),
-          1,
-          limits_,
-          stream_,
-          limits_.has_dependent_launch ? LaunchOrder::overlapping : LaunchOrder::after,
-          true};
-      return launch_radix<Word, ValueBytes>(plan, arguments, storage, nullptr, ArrayMethod::digits);
-    });
   }
 
   /// Calls a two-phase sort with storage of its own. If it has all of the storage, and checks its size,

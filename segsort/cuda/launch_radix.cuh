@@ -63,8 +63,16 @@ cudaError_t launch_radix(const LaunchPlan& plan, const Arguments<Word>& argument
                                  sizeof(Shared), arguments, decision, passes, storage.statuses,
                                  portion);
         };
-        if constexpr (sizeof(Word) >= 4)
-          if (by_buckets) return launch_one(radix::bucket_pass_kernel<Word, ValueBytes, IsPlain>);
+        if constexpr (sizeof(Word) >= 4) {
+          if (by_buckets) {
+            cudaError_t launched = cudaSuccess;
+            if constexpr (!radix::shares_bucket_passes<Word>)
+              launched = launch_one(radix::magnitude_pass_kernel<Word, ValueBytes>);
+            return launched == cudaSuccess
+                       ? launch_one(radix::bucket_pass_kernel<Word, ValueBytes, IsPlain>)
+                       : launched;
+          }
+        }
         return launch_one(radix::pass_kernel<Word, ValueBytes, IsPlain>);
       };
       status = arguments.codec.plain ? launch_pass.template operator()<true>()

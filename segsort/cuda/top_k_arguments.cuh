@@ -48,8 +48,8 @@ inline constexpr unsigned int sample_rows = 64;
 /// Segments of at least this many items are sampled, if more than most_sorted_in_kernel are wanted.
 inline constexpr std::uint64_t shortest_sampled = 1 << 22;
 
-/// One segment of at most this many items is streamed (top_k_stream.cuh). Its items within the bound
-/// are about 4 times as many as are wanted, or, of the longest segments, 40 for each 2^21 items.
+/// One segment of at most this many items is streamed (top_k_stream.cuh). Of n items, about
+/// wanted_of_sample() * n / 2^21 are within the bound, which must fit the list.
 inline constexpr std::uint64_t longest_streamed = std::uint64_t{1} << 30;
 inline constexpr unsigned int stream_capacity = 1 << 14;
 
@@ -210,10 +210,6 @@ struct TopKArguments {
     if (output_offsets.data == nullptr) {
       found.out = segment * k;
       found.out_end = found.out + k;
-    } else if (output_offsets.data == begin_offsets.data) {
-      // Results begin where their segments do: what has been loaded need not be loaded again.
-      found.out = found.begin;
-      found.out_end = has_adjacent_segments() ? found.end : output_offsets[segment + 1];
     } else {
       found.out = output_offsets[segment];
       found.out_end = output_offsets[segment + 1];
@@ -221,17 +217,11 @@ struct TopKArguments {
     found.k = k;
     return found;
   }
-  /// Whether each segment ends where the next one begins, by the addresses of the offsets.
-  [[nodiscard]] __device__ bool has_adjacent_segments() const {
-    return end_offsets.data ==
-           static_cast<const char*>(begin_offsets.data) + (begin_offsets.wide ? 8 : 4);
-  }
-  /// Prefetches the offsets of up to 512 segments. Called by a warp.
+  /// Prefetches the offsets of up to 256 segments. Called by a warp.
   __device__ void prefetch_offsets(std::uint64_t first, std::uint64_t count,
                                    std::uint64_t all) const {
     if (begin_offsets.data != nullptr) begin_offsets.prefetch(first, count, all);
-    if (output_offsets.data != nullptr && output_offsets.data != begin_offsets.data)
-      output_offsets.prefetch(first, count, all);
+    if (output_offsets.data != nullptr) output_offsets.prefetch(first, count, all);
   }
   [[nodiscard]] __device__ BitRangeCodec<Word> tile_codec() const {
     return {codec, ~Word{0}, 0, 0, codec.is_identity()};

@@ -78,7 +78,7 @@ void sort_ties(const std::uint64_t* words, int low, std::size_t n, Items<UKey, V
 /// \param from  n items; used as scratch once read
 /// \param differing  superset of the bits in which keys differ
 /// \param to  n items; must not overlap the input
-/// \pre has_vector_sort<std::uint64_t>(), n <= longest_packed
+/// \pre has_fast_word_sort(), n <= longest_packed
 template <std::unsigned_integral UKey, class Value>
 void packed_sort(Items<UKey, Value> from, std::size_t n, UKey differing, Items<UKey, Value> to) {
   std::array<std::uint64_t, longest_packed> words;
@@ -147,7 +147,7 @@ void highest_digit_sort(Items<UKey, Value> items, Items<UKey, Value> scratch, st
     const Items<UKey, Value> place = items.from(begin);
     begin = end;
     if constexpr (has_values<Value>) {
-      if (size > rank_block_size && size <= longest_packed && has_vector_sort<std::uint64_t>()) {
+      if (size > rank_block_size && size <= longest_packed && has_fast_word_sort()) {
         packed_sort(bucket, size, below, place);
         continue;
       }
@@ -168,7 +168,7 @@ template <std::unsigned_integral UKey, class Value>
 void radix_sort(Items<UKey, Value> items, Items<UKey, Value> scratch, std::uint64_t n) {
   const UKey differing = differing_bits(items.keys, n);
   // One pass into buckets for packed_sort() is faster than two further passes.
-  const bool packs = has_values<Value> && has_vector_sort<std::uint64_t>();
+  const bool packs = has_values<Value> && has_fast_word_sort();
   const std::size_t most = packs ? longest_packed : cached_items;
   if (n > most && std::popcount(differing) > 2 * least_digit_bits)
     return highest_digit_sort(items, scratch, n, differing);
@@ -186,7 +186,7 @@ void sort_segment(Items<UKey, Value> items, std::size_t n, Items<UKey, Value> sc
   if constexpr (!has_values<Value>) {
     if (has_vector_sort<UKey>()) return sort_words(items.keys, n);
   } else {
-    if (n <= detail::longest_packed && has_vector_sort<std::uint64_t>()) {
+    if (n <= detail::longest_packed && has_fast_word_sort()) {
       const UKey differing = differing_bits(items.keys, n);
       if (differing == 0) return;
       copy_items(items, n, scratch);

@@ -558,6 +558,9 @@ bool sort_by_buckets(Keys kind, std::uint64_t stride, Order order = Order::ascen
   for (std::uint32_t pass = 0; pass < radix::bucket_passes; ++pass) {
     cuda_on_host::run_block(Shared::threads, [&] {
       const radix::Portion portion{pass, pass, 0, length};
+      if constexpr (!radix::shares_bucket_passes<Word>)
+        radix::magnitude_pass_kernel<Word, ValueBytes>(problem.arguments, &decision, &passes,
+                                                       statuses.data(), portion);
       radix::bucket_pass_kernel<Word, ValueBytes, false>(problem.arguments, &decision, &passes,
                                                          statuses.data(), portion);
     });

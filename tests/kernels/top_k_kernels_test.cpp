@@ -96,12 +96,16 @@ void expect_top(const std::vector<std::uint64_t>& lengths, std::uint64_t k, Keys
   arguments.keys_out = keys_out.data();
   arguments.values_out = positions.data();
   arguments.value_bytes = 8;
+  arguments.begin_offsets = {begins.data(), true};
+  arguments.end_offsets = {ends.data(), true};
   if (carries) {
     arguments.values_in = values.data();
     arguments.output_offsets = {places.data(), true};
+    if (gap == 0) {
+      arguments.begin_offsets = arguments.output_offsets;
+      arguments.end_offsets = {places.data() + 1, true};
+    }
   }
-  arguments.begin_offsets = {begins.data(), true};
-  arguments.end_offsets = {ends.data(), true};
   arguments.num_items = items;
   arguments.num_segments = lengths.size();
   arguments.k = k;

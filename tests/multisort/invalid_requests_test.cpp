@@ -85,7 +85,7 @@ TEST(InvalidSort, ScratchBeyondTheBudget) {
 
 // Enough keys that three devices would divide them, if there were memory for that.
 TEST(InvalidSort, KeysAloneOnManyDevicesNeedNoBudget) {
-  if (!has_vector_sort<std::uint64_t>()) GTEST_SKIP() << "no vector sort on this processor";
+  if (!has_fast_word_sort()) GTEST_SKIP() << "no vector sort on this processor";
   std::vector<std::uint64_t> keys(200'000);
   for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = i * 77'777 % keys.size();
   Context context;
@@ -109,7 +109,7 @@ TEST(InvalidSort, ScratchOfKeysAloneBeyondTheBudget) {
   expect_error([&] { sort_by(SortAlgorithm::merge); }, ErrorKind::out_of_memory,
                HasSubstr("scratch of the sort needs 7.81 KiB (8000 bytes)"));
   EXPECT_EQ(numbers, as_they_were);
-  if (has_vector_sort<std::uint64_t>()) {
+  if (has_fast_word_sort()) {
     sort_by(SortAlgorithm::radix);
     EXPECT_TRUE(std::is_sorted(numbers.begin(), numbers.end()));
   } else {

@@ -157,6 +157,14 @@ TYPED_TEST(DeviceNarrowKeys, EveryKernel) {
   }
 }
 
+// Small inputs for the tools of tests/gpu/check.py that reach the same kernels.
+TYPED_TEST(DeviceNarrowKeys, ForTools) {
+  std::vector<std::int64_t> lengths = {17'000, 9'000, 5'000, 2'100, 1'500, 700, 200};
+  for (std::int64_t i = 0; i < 100; ++i) lengths.push_back(i % 65);
+  for (const bool has_values : {false, true}) this->check(Segments(lengths), has_values);
+  this->check(Segments({530'000}), false);
+}
+
 // Most segments are sorted by threads: whole vectors of keys, adjacent ones and others.
 TYPED_TEST(DeviceNarrowKeys, Threads) {
   std::vector<std::int64_t> lengths(256, 16);

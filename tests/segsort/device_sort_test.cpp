@@ -37,6 +37,7 @@ enum class Keys {
   narrow,
   zipf,
   magnitudes,
+  octaves,
   hidden,
   few_and_hidden
 };
@@ -67,6 +68,12 @@ std::vector<Word> draw(Keys keys, std::size_t n) {
       case Keys::zipf:
         word = static_cast<Word>(bits >> (bits % 64));
         break;
+      case Keys::octaves: {  // a density of 1/x
+        constexpr unsigned int bits_of_word = 8 * sizeof(Word);
+        word = static_cast<Word>((bits >> (64 - bits_of_word) | 1ULL << (bits_of_word - 1)) >>
+                                 random.next() % bits_of_word);
+        break;
+      }
       case Keys::magnitudes:
         word = static_cast<Word>(bits) >> (bits % 3 * (sizeof(Word) * 8 / 3));
         break;
@@ -523,6 +530,14 @@ TYPED_TEST(DeviceArraySortByDigits, EveryDistribution) {
   }
 }
 
+TYPED_TEST(DeviceArraySortByDigits, BucketsByMagnitudes) {
+  for (const std::size_t n : {(1 << 22) + 12345, 1 << 17}) {
+    ArrayCase<TypeParam> sorted(Keys::octaves, n);
+    sorted.check_keys();
+    sorted.template check_pairs<std::uint32_t>();
+    sorted.template check_pairs<double>();
+  }
+}
 TYPED_TEST(DeviceArraySortByDigits, BucketsOfWhichOneExceedsATile) {
   segsort::preset_use_of_digits(segsort::DigitUse::buckets);
   ArrayCase<TypeParam>(Keys::hidden, (1 << 21) + 777).template check_pairs<std::uint32_t>();

@@ -29,6 +29,7 @@ struct TopKCall {
   std::vector<std::uint64_t> own_k = {};
   bool one_array = false;  ///< without segments
   bool rows = false;       ///< segments without offsets
+  bool in_place = false;   ///< results begin where their segments do, by the same offsets
 };
 
 /// One array and its segments; `Position` is also the type of values and offsets.
@@ -59,7 +60,11 @@ class TopKCase {
                  << (call.options.sorted ? "" : ", not sorted"));
     const std::size_t segments = call.one_array ? 1 : shape_.begins.size();
     std::vector<std::uint64_t> outputs(segments + 1);
-    for (std::size_t i = 0; i < segments; ++i)
+    if (call.in_place) {
+      outputs = shape_.begins;
+      outputs.push_back(shape_.num_items);
+    }
+    for (std::size_t i = 0; i < segments && !call.in_place; ++i)
       outputs[i + 1] =
           outputs[i] + (call.own_k.empty() ? static_cast<std::uint64_t>(call.k) : call.own_k[i]);
     GuardedArray<Position> output_offsets(narrow(outputs), stream_);
@@ -126,7 +131,11 @@ class TopKCase {
     DeviceTopKSegments<Position> segments{static_cast<std::int64_t>(shape_.begins.size()),
                                           begins_.data(), ends_.data()};
     if (call.rows) segments.d_begin_offsets = segments.d_end_offsets = nullptr;
-    if (!call.own_k.empty()) {
+    if (call.in_place) {
+      segments.d_begin_offsets = output_offsets.data();
+      segments.d_end_offsets = output_offsets.data() + 1;
+    }
+    if (call.in_place || !call.own_k.empty()) {
       segments.d_output_offsets = output_offsets.data();
       segments.num_outputs = static_cast<std::int64_t>(outputs);
     }
@@ -263,21 +272,24 @@ SegmentShape shape_of_tiles(std::uint64_t gap = 0) {
 }
 
 template <class Key, class Position>
-void check_tiles(const SegmentShape& shape) {
+void check_tiles(const SegmentShape& shape, bool are_adjacent) {
   std::vector<std::uint64_t> own_k(shape.begins.size());
   for (std::size_t i = 0; i < own_k.size(); ++i) own_k[i] = i * 13 % 50;
   for (const KeyPattern pattern :
        {KeyPattern::random_bits, KeyPattern::few_distinct, KeyPattern::equal}) {
     TopKCase<Key, Position> top(shape, make_keys<Key>(pattern, shape.num_items));
-    for (const std::int64_t k : {1, 2, 8, 32, 33, 200})
+    for (const std::int64_t k : {1, 2, 8, 32, 33, 200}) {
       top.check({k, {Order::ascending}, Beside::values});
+      if (are_adjacent) top.check({.k = k, .beside = Beside::positions, .in_place = true});
+    }
     top.check({40, {Order::descending}, Beside::positions, own_k});
     top.check({300, {Order::descending, false}, Beside::positions_alone});
   }
 }
 TEST(DeviceTopKSegmentsTest, SegmentsInTiles) {
-  check_tiles<std::uint32_t, std::uint32_t>(shape_of_tiles());
-  check_tiles<double, std::uint64_t>(shuffled(shape_of_tiles(1), 3));
+  check_tiles<std::uint32_t, std::uint32_t>(shape_of_tiles(), true);
+  check_tiles<double, std::uint64_t>(shape_of_tiles(), true);
+  check_tiles<double, std::uint64_t>(shuffled(shape_of_tiles(1), 3), false);
 }
 
 /// Small inputs for the tools of tests/gpu/check.py that reach the kernels of tiles, of teams, and of
@@ -290,6 +302,7 @@ TEST(DeviceTopKForTools, Tiles) {
   TopKCase<std::uint32_t> top(shape,
                               make_keys<std::uint32_t>(KeyPattern::few_distinct, shape.num_items));
   for (const std::int64_t k : {1, 8, 33, 400}) top.check({k, {}, Beside::values});
+  top.check({.k = 8, .in_place = true});
 }
 TEST(DeviceTopKForTools, Streamed) {
   constexpr std::uint64_t items = 4'200'000;

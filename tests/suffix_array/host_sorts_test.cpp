@@ -19,7 +19,7 @@ namespace {
 
 /// Without vectors, and with them where the processor has them.
 std::vector<bool> ways() {
-  if (has_vector_sort<std::uint64_t>()) return {false, true};
+  if (has_fast_word_sort()) return {false, true};
   return {false};
 }
 
@@ -120,7 +120,7 @@ using Numbers = std::vector<std::uint64_t>;
 class PartSort : public testing::Test {
  protected:
   void SetUp() override {
-    if (!has_vector_sort<std::uint64_t>()) GTEST_SKIP() << "a processor without AVX-512";
+    if (!has_fast_word_sort()) GTEST_SKIP() << "a processor without AVX-512";
   }
 };
 

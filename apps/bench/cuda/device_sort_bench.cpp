@@ -11,6 +11,7 @@
 
 #include "apps/bench/cuda/sort_data.hpp"
 #include "baselines/segsort/newer_cub.hpp"
+#include "baselines/sort/cub_float_sort.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "primitives/cuda/device_radix_sort.hpp"
@@ -58,6 +59,15 @@ class DeviceSortRun {
       rows.back().baseline = true;
     }
     const KeyFormat keys(case_.key_bytes, case_.kind);
+    if (case_.kind == KeyKind::floating_point && case_.type != "bf16" && case_.value_bytes <= 4) {
+      rows.push_back(
+          sort_row("cub radix, " + case_.type, keys, [this](void* temporary, std::size_t& bytes) {
+            const RadixArrays arrays{keys_in_.data(), keys_out_.data(), values_in_.data(),
+                                     values_out_.data()};
+            return baselines::cub_float_sort(temporary, bytes, arrays, case_.items, case_.key_bytes,
+                                             case_.value_bytes, stream_);
+          }));
+    }
     rows.push_back(sort_row("sortie", keys, [this](void* temporary, std::size_t& bytes) {
       segsort::ArrayRequest request;
       request.key_bytes = case_.key_bytes;

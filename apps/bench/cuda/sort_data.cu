@@ -24,12 +24,15 @@ unsigned blocks_for(std::uint64_t items) {
 template <class Word>
 __global__ void __launch_bounds__(block_threads)
     fill_kernel(SortRange range, NumberDraw draw, std::uint64_t items, KeyCodec<Word> codec,
-                int value_bytes) {
+                bool is_floating, int value_bytes) {
+  constexpr auto minus_zero = static_cast<Word>(Word{1} << (8 * sizeof(Word) - 1));
   const std::uint64_t stride = std::uint64_t{gridDim.x} * block_threads;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x; i < range.size;
        i += stride) {
     const std::uint64_t item = range.begin + i;
-    static_cast<Word*>(range.keys)[i] = codec.decoded(static_cast<Word>(draw(item, item, items)));
+    const Word key = codec.decoded(static_cast<Word>(draw(item, item, items)));
+    // -0.0 becomes +0.0, since peers take both for equal.
+    static_cast<Word*>(range.keys)[i] = is_floating && key == minus_zero ? Word{0} : key;
     if (value_bytes == 4)
       static_cast<std::uint32_t*>(range.values)[i] = static_cast<std::uint32_t>(item);
     if (value_bytes == 8) static_cast<std::uint64_t*>(range.values)[i] = item;
@@ -124,7 +127,8 @@ void fill_range(const SortRange& range, const SortCase& sort_case, std::uint64_t
     using Word = decltype(word);
     fill_kernel<Word><<<blocks_for(range.size), block_threads, 0, stream>>>(
         range, NumberDraw(sort_case, static_cast<int>(8 * sizeof(Word)), seed), items,
-        KeyCodec<Word>(key.kind, Order::ascending), value_bytes);
+        KeyCodec<Word>(key.kind, Order::ascending), key.kind == KeyKind::floating_point,
+        value_bytes);
   });
   check_cuda(cudaGetLastError());
 }

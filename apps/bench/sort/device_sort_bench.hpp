@@ -23,7 +23,8 @@ struct DeviceSortOptions {
 
 /// Measures every combination: rows for a copy of the arrays, for CUB and for DeviceSort. Times are
 /// those of CUDA events around calls with temporary storage that is there already, on new keys in
-/// each repetition; all results are checked on the GPU. CUB sorts unsigned keys of the same width,
+/// each repetition; all results are checked on the GPU. CUB sorts unsigned keys of the same width, in a
+/// further row floating-point numbers of the type (but bf16) alone or with 4-byte values,
 /// and positions as values of an array that holds 0, 1, 2, ... before.
 /// \throws Error (usage) unknown type, payload or keys; (unavailable) no CUDA
 std::vector<Row> device_sort(const Context& context, const DeviceSortOptions& options,

@@ -36,7 +36,8 @@ class OrderedInputTest : public testing::Test {
     std::vector<Value> values;  ///< each was the number of its item
   };
 
-  static Outcome sort(std::vector<Key> keys, const KeyCodec<Key>& form, std::size_t devices) {
+  static Outcome sort(std::vector<Key> keys, const KeyCodec<Key>& form, std::size_t devices,
+                      bool stable = true) {
     Context context;
     context.backend = Backend::host;
     static_cast<void>(multisort::start_devices(context, 0));
@@ -47,7 +48,7 @@ class OrderedInputTest : public testing::Test {
       std::iota(outcome.values.begin(), outcome.values.end(), Value{0});
     outcome.sorted =
         multisort::OrderedInput<Key, Value>(context, {outcome.keys.data(), outcome.values.data()},
-                                            outcome.keys.size(), form, devices)
+                                            outcome.keys.size(), form, stable, devices)
             .sort();
     return outcome;
   }
@@ -103,15 +104,17 @@ TYPED_TEST(OrderedInputTest, ReversesWhatIsInTheOppositeOrder) {
             std::adjacent_find(expected.begin(), expected.end()) == expected.end();
         auto keys = expected;
         std::reverse(keys.begin(), keys.end());
-        const auto outcome = this->sort(keys, form, devices);
-        // Equal keys must keep the order of their values.
-        ASSERT_EQ(outcome.sorted, distinct || !has_values<typename TypeParam::Value>)
-            << n << " items, " << devices << " devices";
-        ASSERT_EQ(outcome.keys, outcome.sorted ? expected : keys);
-        if constexpr (has_values<typename TypeParam::Value>) {
-          ASSERT_TRUE(outcome.sorted
-                          ? std::is_sorted(outcome.values.rbegin(), outcome.values.rend())
-                          : std::is_sorted(outcome.values.begin(), outcome.values.end()));
+        for (const bool stable : {false, true}) {
+          const auto outcome = this->sort(keys, form, devices, stable);
+          // In a stable sort, equal keys must keep the order of their values.
+          const bool reverses = distinct || !stable || !has_values<typename TypeParam::Value>;
+          ASSERT_EQ(outcome.sorted, reverses) << n << " items, " << devices << " devices";
+          ASSERT_EQ(outcome.keys, outcome.sorted ? expected : keys);
+          if constexpr (has_values<typename TypeParam::Value>) {
+            ASSERT_TRUE(outcome.sorted
+                            ? std::is_sorted(outcome.values.rbegin(), outcome.values.rend())
+                            : std::is_sorted(outcome.values.begin(), outcome.values.end()));
+          }
         }
       }
     }

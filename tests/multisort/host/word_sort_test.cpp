@@ -37,7 +37,7 @@ void check_pairs(const std::vector<std::uint64_t>& bits) {
 class WordSortTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (!has_vector_sort<std::uint64_t>()) GTEST_SKIP() << "needs a processor with AVX-512";
+    if (!has_fast_word_sort()) GTEST_SKIP() << "needs a processor with AVX-512";
   }
 };
 

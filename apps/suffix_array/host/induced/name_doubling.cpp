@@ -55,7 +55,7 @@ struct GroupTask {
 void sort_members(std::span<std::uint64_t> words) {
   constexpr std::size_t few = 24;
   if (words.size() > few) {
-    if (has_vector_sort<std::uint64_t>()) {
+    if (has_fast_word_sort()) {
       sort_words(words.data(), words.size(), 32);
     } else {
       std::sort(words.begin(), words.end());

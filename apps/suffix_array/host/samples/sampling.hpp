@@ -277,7 +277,7 @@ class GroupBatch {
     for (std::uint64_t i = 0; i < size_; ++i) {
       elements_[i] |= static_cast<std::uint64_t>(found[i]) << place_bits;
     }
-    if (has_vector_sort<std::uint64_t>()) {
+    if (has_fast_word_sort()) {
       sort_parts(elements_.data(), elements_.data(), size_);
     } else {
       detail::insertion_sort(elements_.data(), size_);

@@ -36,7 +36,7 @@ inline constexpr std::uint64_t longest_vector_part = 32;
 /// half is sorted; the upper half is sorted and merged with it, by networks; then the lower is final.
 ///
 /// \param out  `in`, or a separate array
-/// \pre has_vector_sort<std::uint64_t>()
+/// \pre has_fast_word_sort()
 /// O(n): some 55 vector instructions for 8 numbers.
 void sort_parts(const std::uint64_t* in, std::uint64_t* out, std::uint64_t n);
 
@@ -46,12 +46,12 @@ void sort_parts(const std::uint64_t* in, std::uint64_t* out, std::uint64_t n);
 ///                    all numbers agree in these bits, they keep their order
 /// \param scratch     overwritten. Parts longer than it are partitioned in place, at about half the
 ///                    speed, until they fit.
-/// \param by_vectors  has_vector_sort<std::uint64_t>(), or false: then short parts of 64-bit numbers are
+/// \param by_vectors  has_fast_word_sort(), or false: then short parts of 64-bit numbers are
 ///                    sorted without vectors, as longer numbers are
 /// Complexity: O(n) a digit; digits in which all numbers agree are skipped.
 template <class Element>
 void sort_elements(Element* elements, std::uint64_t n, std::span<Element> scratch,
-                   int key_shift = 0, bool by_vectors = has_vector_sort<std::uint64_t>());
+                   int key_shift = 0, bool by_vectors = has_fast_word_sort());
 
 namespace detail {
 
@@ -342,8 +342,7 @@ class KeyDigits {
 /// \param scratch  overwritten; buckets longer than it are sorted by bits, without key digits
 inline void sort_by_keys(const PrefixPlan& plan, const KeyDigits& key_digits,
                          std::uint64_t* elements, std::uint64_t size,
-                         std::span<std::uint64_t> scratch,
-                         bool by_vectors = has_vector_sort<std::uint64_t>()) {
+                         std::span<std::uint64_t> scratch, bool by_vectors = has_fast_word_sort()) {
   // Without vectors, parts of longer buckets are too long for insertion.
   constexpr std::uint64_t most_without_vectors = std::uint64_t{1} << 15;
   const int key_shift = plan.position_bits;
