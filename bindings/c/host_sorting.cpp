@@ -90,8 +90,7 @@ template <class Position>
 void sort_positions(const Context& context, const SortCall& call, void* keys, Position* positions,
                     bool stable) {
   for_each_index(0, call.size, [&](std::uint64_t i) { positions[i] = static_cast<Position>(i); });
-  sort_in_place(context, call,
-                {keys, static_cast<KeyType>(call.type), positions, sizeof(Position), stable});
+  sort_in_place(context, call, {keys, key_type(call.type), positions, sizeof(Position), stable});
 }
 
 /// Sorts keys, and moves values of any size by their positions.
@@ -144,7 +143,7 @@ void sort_on_host(const Context& context, const SortCall& call) {
   if (call.value_bytes != 0)
     copy_bytes(call.values, call.sorted_values, call.size * call.value_bytes);
   sort_in_place(context, call,
-                {call.sorted_keys, static_cast<KeyType>(call.type), call.sorted_values,
+                {call.sorted_keys, key_type(call.type), call.sorted_values,
                  static_cast<int>(call.value_bytes), (call.flags & SORTIE_STABLE) != 0});
 }
 

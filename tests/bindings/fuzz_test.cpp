@@ -40,7 +40,7 @@ class Fuzzer {
   int enumerator(int count) {
     return one_in(30) ? static_cast<int>(below(40)) - 10 : static_cast<int>(below(count));
   }
-  sortie_type any_type() { return static_cast<sortie_type>(enumerator(11)); }
+  sortie_type any_type() { return static_cast<sortie_type>(enumerator(13)); }
   sortie_memory any_memory() {
     // Host pointers must not be said to be on a device that is there.
     const int memory = enumerator(1);

@@ -224,7 +224,7 @@ TEST(CSortErrors, NameTheArgument) {
   EXPECT_EQ(context.error(), "memory: found 7, expected 0 (host) or 1 (device)");
   EXPECT_EQ(sort(SORTIE_HOST_MEMORY, SORTIE_C128, keys.data(), out.data(), nullptr, nullptr, 0, 0),
             SORTIE_USAGE);
-  EXPECT_EQ(context.error(), "type: found c128, expected a type of keys, u8 to f64");
+  EXPECT_EQ(context.error(), "type: found c128, expected a type of keys, u8 to f64, f16 or bf16");
   EXPECT_EQ(sort(SORTIE_HOST_MEMORY, SORTIE_U32, nullptr, out.data(), nullptr, nullptr, 0, 0),
             SORTIE_USAGE);
   EXPECT_EQ(context.error(), "keys: found a null pointer, expected 3 elements");
@@ -276,6 +276,38 @@ TEST(CSortErrors, SegmentsOutsideOfTheArrayChangeNothing) {
   EXPECT_EQ(sortie_segmented_sort(context, SORTIE_HOST_MEMORY, SORTIE_F32, out.data(), out.data(),
                                   out.size(), nullptr, nullptr, 0, nullptr, 0),
             SORTIE_USAGE);
+}
+
+/// Keys whose bits are given, of type F16 or BF16, sorted by the order of their numbers.
+TEST(CHalfKeys, SortsAndPositions) {
+  // In ascending order: -NaN, -infinity, -2, -0.0, 0.0, the least number, 1, infinity, NaN.
+  const std::vector<std::uint16_t> f16{0xfe00, 0xfc00, 0xc000, 0x8000, 0x0000,
+                                       0x0001, 0x3c00, 0x7c00, 0x7e00};
+  const std::vector<std::uint16_t> bf16{0xffc0, 0xff80, 0xc000, 0x8000, 0x0000,
+                                        0x0001, 0x3f80, 0x7f80, 0x7fc0};
+  const std::vector<std::uint32_t> order{4, 7, 0, 8, 2, 5, 1, 6, 3};
+  for (const auto& [type, sorted] : {std::pair(SORTIE_F16, f16), std::pair(SORTIE_BF16, bf16)}) {
+    EXPECT_EQ(sortie_type_bytes(type), 2u);
+    std::vector<std::uint16_t> keys(sorted.size());
+    for (std::size_t i = 0; i < order.size(); ++i) keys[order[i]] = sorted[i];
+    for (const Place& place : places()) {
+      SCOPED_TRACE(testing::PrintToString(place));
+      const CContext context(place);
+      PlacedArray<std::uint16_t> in(place, keys);
+      PlacedArray<std::uint16_t> out(place, keys.size(), 111);
+      PlacedArray<std::uint32_t> positions(place, keys.size(), 77);
+      ASSERT_EQ(sortie_sort(context, place.memory, type, in.data(), out.data(), keys.size(),
+                            nullptr, nullptr, 0, 0),
+                SORTIE_OK)
+          << context.error();
+      EXPECT_EQ(out.items(), sorted);
+      ASSERT_EQ(sortie_argsort(context, place.memory, type, in.data(), keys.size(), SORTIE_U32,
+                               positions.data(), 0),
+                SORTIE_OK)
+          << context.error();
+      EXPECT_EQ(positions.items(), order);
+    }
+  }
 }
 
 TEST(CSortErrors, SizesBeyondTheAddressSpaceAreRefused) {

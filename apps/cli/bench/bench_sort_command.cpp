@@ -96,8 +96,9 @@ Command add_bench_sort_command(CLI::App& bench_parser) {
   parser->add_option("--items", options->items,
                      "Number of items, e.g. 4G (default: 256M on CUDA, 64M on the host)");
   parser
-      ->add_option("--type", options->type,
-                   "Keys: u32, i32, f32, u64, i64 or f64; on CUDA also u8, i8, u16, i16, f16 or bf16")
+      ->add_option(
+          "--type", options->type,
+          "Keys: u32, i32, f32, u64, i64 or f64; on CUDA also u8, i8, u16, i16, f16 or bf16")
       ->capture_default_str();
   parser->add_option("--values", options->values, "Type of values; only the width matters")
       ->check(CLI::IsMember(sort_value_types))

@@ -32,6 +32,11 @@ struct Move {
   bool input_is_scratch = false;
 };
 
+/// Whether keys are sorted as integers of 4 bytes.
+bool is_widened(KeyType type) {
+  return key_bytes(type) < 4 && kind_of(type) != KeyKind::floating_point;
+}
+
 /// One sort of device memory. Its buffers are freed in the order of the stream.
 class DeviceSort {
  public:
@@ -108,8 +113,8 @@ class DeviceSort {
     DeviceBuffer<Position> unsorted = buffer<Position>(call_.size);
     fill_positions(unsorted.data(), call_.size, stream_);
     if (call_.segments != nullptr) fill_positions(positions, call_.size, stream_);
-    const bool is_narrow = key_bytes(key_type(call_.type)) < 4;
-    Bytes sorted_keys = buffer<std::byte>(is_narrow ? 0 : call_.size * call_.key_size());
+    Bytes sorted_keys =
+        buffer<std::byte>(is_widened(key_type(call_.type)) ? 0 : call_.size * call_.key_size());
     Move move;
     move.keys_out = sorted_keys.data();
     move.values_in = unsorted.data();
@@ -142,7 +147,7 @@ class DeviceSort {
   /// or, if it is null, to the array of the call, if there is one.
   void sort_keys(Move move) {
     move.type = key_type(call_.type);
-    if (key_bytes(move.type) < 4) return sort_narrow_keys(move);
+    if (is_widened(move.type)) return sort_narrow_keys(move);
     move.keys_in = call_.keys;
     Bytes keys;
     if (move.keys_out == nullptr) {
