@@ -245,9 +245,6 @@ inline constexpr std::uint32_t least_heavy_lanes = 6;
 /// Warp w holds item 32 items w + 32 r + l of the tile in register r of lane l, until the items are
 /// in the order of the buckets; then thread t holds positions r threads + t. Keys are moved first.
 /// The values, loaded meanwhile, use the same shared memory afterwards.
-///
-/// For a floating cut, a loop ranks eight items of each thread at a time, so that less code has to
-/// fit the instruction cache; registers cannot be indexed, so they are rotated.
 template <class Shared, bool IsFull, bool IsPlain, bool IsFloating>
 __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_last) {
   using Word = typename Shared::Word;
@@ -286,25 +283,10 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
   // Whole keys that are equal may change places, so that an atomic addition each ranks keys alone.
   const bool in_any_order = Shared::value_bytes == 0 && digits.compares_whole_keys();
   const auto rank_in_order = [&]<bool HasHeavyHitter>() {
-    if constexpr (IsFloating) {
-      constexpr int step = 8;
-#pragma unroll 1
-      for (int begin = 0; begin < items; begin += step) {
 #pragma unroll
-        for (int r = 0; r < step; ++r) {
-          const bool valid = is_item(first + 32 * (begin + r));
-          const std::uint32_t digit = valid ? digits.template of<IsPlain, true>(keys[r]) : 0;
-          ranks.set(r, stable_rank_in_warp<HasHeavyHitter>(masks, counts, digit, valid));
-        }
-        rotate_numbers<step>(keys);
-        ranks.template rotate<step>();
-      }
-    } else {
-#pragma unroll
-      for (int r = 0; r < items; ++r)
-        ranks.set(r, stable_rank_in_warp<HasHeavyHitter>(masks, counts, digit_of(r),
-                                                         is_item(first + 32 * r)));
-    }
+    for (int r = 0; r < items; ++r)
+      ranks.set(r, stable_rank_in_warp<HasHeavyHitter>(masks, counts, digit_of(r),
+                                                       is_item(first + 32 * r)));
   };
   if (has_heavy_hitter(0) || has_heavy_hitter(items / 2)) {
     rank_in_order.template operator()<true>();

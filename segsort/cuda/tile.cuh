@@ -22,17 +22,6 @@ __device__ __forceinline__ constexpr int banked(int i) {
   return i + (i >> 5);
 }
 
-/// Makes number Step the first one; the first ones become the last.
-template <int Step, class Number, int Count>
-__device__ __forceinline__ void rotate_numbers(Number (&numbers)[Count]) {
-  Number first[Step];
-#pragma unroll
-  for (int i = 0; i < Step; ++i) first[i] = numbers[i];
-#pragma unroll
-  for (int i = 0; i < Count; ++i)
-    numbers[i] = i + Step < Count ? numbers[i + Step] : first[i + Step - Count];
-}
-
 /// Array of numbers of `Bits` bits, several per register. Indices must be compile-time constants.
 /// Numbers must be set in ascending order of index.
 template <int Count, int Bits>
@@ -49,12 +38,6 @@ class ShortNumbers {
   __device__ __forceinline__ std::uint32_t operator[](int i) const {
     const int shift = i % in_word * Bits;
     return words_[i / in_word] >> shift & ((1u << Bits) - 1);
-  }
-  /// Makes number Step the first one; the first ones become the last.
-  template <int Step>
-  __device__ __forceinline__ void rotate() {
-    static_assert(Step % in_word == 0 && Count % in_word == 0);
-    rotate_numbers<Step / in_word>(words_);
   }
 
  private:

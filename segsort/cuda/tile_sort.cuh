@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 #include "segsort/cuda/policy.cuh"
@@ -353,96 +352,9 @@ __device__ __forceinline__ int low_zeros(std::uint64_t word) {
   return __ffsll(static_cast<long long>(word)) - 1;
 }
 
-/// Replaces the windows of a tile of one segment by estimates of the places of its items: numbers
-/// below the length, with binary places behind the point. A bin per highest bits of a key counts its
-/// items, which follow those of the bins before. Within a bin the estimate grows with the key, or, if
-/// its items have one key, with their index: equal keys are as evenly spread as all others. On entry
-/// and return the words are in the order of the items. Begins after a barrier and ends with one.
-template <class T>
-__device__ __forceinline__ void estimate_places(T& tile, std::uint32_t (&words)[T::items],
-                                                int length, KeyRange<typename T::Word> range,
-                                                typename T::Word compare_mask) {
-  using Word = typename T::Word;
-  constexpr int bin_bits =
-      std::has_single_bit(static_cast<unsigned int>(T::capacity)) ? T::index_bits : T::bin_bits;
-  constexpr int bins = 1 << bin_bits;
-  // Counter of a bin: the number of its items; its first item to be counted, later the place of its
-  // first item; whether keys differ.
-  constexpr int count_bits = T::index_bits + 1;
-  constexpr std::uint32_t count_mask = (1u << count_bits) - 1;
-  constexpr std::uint32_t is_mixed = 1u << 31;
-  static_assert(2 * count_bits < 32 && bins <= T::capacity);
-  const int thread = T::thread();
-  const auto counter = [&](int bin) -> std::uint32_t& { return tile.words[banked(bin)]; };
-  const auto key_of = [&](int e) { return static_cast<Word>(tile.keys[e] & compare_mask); };
-  const auto bits_of_key = [&](Word key) {
-    return bits_below(static_cast<Word>(key - range.base), range.span);
-  };
-  const auto bin_of = [](std::uint32_t bits) { return static_cast<int>(bits >> (32 - bin_bits)); };
-
-  for (int bin = thread; bin < bins; bin += T::threads) counter(bin) = 0;
-  T::synchronise();
-#pragma unroll
-  for (int r = 0; r < T::items; ++r) {
-    const int e = r * T::threads + thread;
-    if (e >= length) continue;
-    std::uint32_t& bin = counter(bin_of(bits_of_key(key_of(e))));
-    if ((atomicAdd(&bin, 1) & count_mask) == 0)
-      atomicAdd(&bin, static_cast<std::uint32_t>(e) << count_bits);
-  }
-  T::synchronise();
-#pragma unroll
-  for (int r = 0; r < T::items; ++r) {
-    const int e = r * T::threads + thread;
-    if (e >= length) continue;
-    const Word key = key_of(e);
-    std::uint32_t& bin = counter(bin_of(bits_of_key(key)));
-    const std::uint32_t first = bin >> count_bits & T::index_mask;
-    if (key_of(static_cast<int>(first)) != key) atomicOr(&bin, is_mixed);
-  }
-  T::synchronise();
-  constexpr int counters_per_thread = (bins - 1) / T::threads + 1;
-  std::uint32_t counts[counters_per_thread];
-  std::uint32_t sum = 0;
-#pragma unroll
-  for (int i = 0; i < counters_per_thread; ++i) {
-    const int bin = thread * counters_per_thread + i;
-    counts[i] = bin < bins ? counter(bin) & (is_mixed | count_mask) : 0;
-    sum += counts[i] & count_mask;
-  }
-  const std::uint32_t up_to = inclusive_sum_in_warp(sum);
-  keep_sum_of_warp(tile, up_to);
-  T::synchronise();
-  std::uint32_t before = sum_before(tile, up_to, sum);
-#pragma unroll
-  for (int i = 0; i < counters_per_thread; ++i) {
-    const int bin = thread * counters_per_thread + i;
-    if (bin < bins) counter(bin) = counts[i] | before << count_bits;
-    before += counts[i] & count_mask;
-  }
-  T::synchronise();
-  const std::uint32_t of_item = 0xffffffffu / static_cast<std::uint32_t>(length);
-#pragma unroll
-  for (int r = 0; r < T::items; ++r) {
-    const int e = r * T::threads + thread;
-    words[r] = 0xffffffffu;
-    if (e >= length) continue;
-    const std::uint32_t bits = bits_of_key(key_of(e));
-    const std::uint32_t bin = counter(bin_of(bits));
-    const std::uint32_t share =
-        (bin & is_mixed) != 0 ? bits << bin_bits : static_cast<std::uint32_t>(e) * of_item;
-    const std::uint64_t within = std::uint64_t{bin & count_mask} * share >> T::index_bits;
-    const std::uint32_t first = (bin >> count_bits & count_mask) << (32 - T::index_bits);
-    words[r] = ((first + static_cast<std::uint32_t>(within)) & ~T::index_mask) |
-               static_cast<std::uint32_t>(e);
-  }
-  T::synchronise();
-}
-
 /// Sorts a tile whose words sort_tile() could not sort, or whose ties it could not. Windows are made
 /// again without the low bits in which all keys agree, and with those of the item index instead;
-/// and if many keys are near the least, as floating-point numbers. Otherwise those of one segment
-/// become estimates of the places of the items. Not inlined, because it is
+/// and if many keys are near the least, as floating-point numbers. Not inlined, because it is
 /// rarely called, and most kernels are as large as the instruction cache.
 /// \param is_sorted  tile.words is in order, apart from ties; otherwise in that of the items
 /// \return true if the values in the tile have been overwritten
@@ -458,9 +370,6 @@ __device__ __noinline__ bool sort_uneven_tile(std::uint32_t tile_distance, int l
   const int zeros = low_zeros(spread.differing);
   std::uint32_t words[T::items];
   bool is_exact = false;  // the windows leave no ties
-  bool is_one_segment = false;
-  if constexpr (T::warps > 1) is_one_segment = segment_bits == 0;
-  const bool estimates = is_one_segment && !spread.is_low;
   if (!is_sorted || spread.is_low || zeros > ignored_bits) {
 #pragma unroll
     for (int r = 0; r < T::items; ++r) words[r] = tile.striped(r);
@@ -477,24 +386,20 @@ __device__ __noinline__ bool sort_uneven_tile(std::uint32_t tile_distance, int l
     const std::uint32_t kept = segment_field(~0U, segment_bits) | T::index_mask;
     const int span = range.span - zeros;
     const int place_bits = place_bits_of<Word>(span);
-    is_exact = !spread.is_low && !estimates && span <= window;
-    if (estimates) {
-      if constexpr (T::warps > 1) estimate_places(tile, words, length, range, compare_mask);
-    } else {
+    is_exact = !spread.is_low && span <= window;
 #pragma unroll
-      for (int r = 0; r < T::items; ++r) {
-        const int e = r * T::threads + T::thread();
-        words[r] = e < length ? words[r] : 0xffffffffu;
-        if (e >= length) continue;
-        const Word number = ((tile.keys[e] & compare_mask) - range.base) >> zeros;
-        const std::uint32_t index_bits = static_cast<std::uint32_t>(e) << (32 - T::index_bits);
-        const std::uint32_t bits = spread.is_low ? floating_window(number, place_bits, index_bits)
-                                                 : linear_window(number, span, index_bits);
-        words[r] = (words[r] & kept) | (bits >> segment_bits & ~kept);
-      }
-      T::synchronise();
+    for (int r = 0; r < T::items; ++r) {
+      const int e = r * T::threads + T::thread();
+      words[r] = e < length ? words[r] : 0xffffffffu;
+      if (e >= length) continue;
+      const Word number = ((tile.keys[e] & compare_mask) - range.base) >> zeros;
+      const std::uint32_t index_bits = static_cast<std::uint32_t>(e) << (32 - T::index_bits);
+      const std::uint32_t bits = spread.is_low ? floating_window(number, place_bits, index_bits)
+                                               : linear_window(number, span, index_bits);
+      words[r] = (words[r] & kept) | (bits >> segment_bits & ~kept);
     }
-    if (!sort_by_distribution<T, true>(tile, words, length, false)) sort_words(tile, words);
+    T::synchronise();
+    if (!sort_by_distribution(tile, words, length, false)) sort_words(tile, words);
   } else {
 #pragma unroll
     for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);

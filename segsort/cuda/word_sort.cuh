@@ -117,17 +117,6 @@ __device__ __forceinline__ void sort_words(T& tile, std::uint32_t (&words)[T::it
   }
 }
 
-/// Most words of a bin. Of 100 random keys in 4096 items, two often share a bin; in 8192 they need so
-/// many exchanges that estimates of their places (tile_sort.cuh) are faster, which 8 high bits do not
-/// need.
-template <class T>
-inline constexpr std::uint32_t most_in_bin = T::warps <= 8 ? 8 * T::items : 4 * T::items;
-/// The same after an eighth of the words: far more than evenly spread words have.
-template <class T>
-inline constexpr std::uint32_t most_in_bin_at_first = T::warps <= 8
-                                                          ? (T::items / 8) * T::threads / 2
-                                                          : 14;
-
 /// Exchanges that a warp tries, one after the other, to sort its words, and how often it does so.
 inline constexpr int most_exchanges_in_warp = 12;
 inline constexpr int most_exchanges_of_warps = 4;
@@ -162,26 +151,6 @@ __device__ __noinline__ void exchange_until_sorted(std::uint32_t tile_distance) 
   sort_words(tile, words);
 }
 
-/// Sum of the numbers of the preceding threads of a tile, of which those of the warp up to the
-/// thread's own, `mine`, are `up_to`. \pre keep_sum_of_warp(), then a barrier
-template <class T>
-__device__ __forceinline__ std::uint32_t sum_before(const T& tile, std::uint32_t up_to,
-                                                    std::uint32_t mine) {
-  std::uint32_t before = up_to - mine;
-  if constexpr (T::warps > 1) {
-#pragma unroll
-    for (int warp = 0; warp < T::warps; ++warp)
-      if (warp < T::thread() / 32) before += tile.splits[warp];
-  }
-  return before;
-}
-template <class T>
-__device__ __forceinline__ void keep_sum_of_warp(T& tile, std::uint32_t up_to) {
-  if constexpr (T::warps > 1) {
-    if (T::thread() % 32 == 31) tile.splits[T::thread() / 32] = static_cast<std::uint16_t>(up_to);
-  }
-}
-
 /// Sorts the words by distribution if they are evenly enough spread, and leaves them as
 /// sort_words() does. On entry, item e = r * threads + thread is in register r; words from `length`
 /// on are all ones.
@@ -193,10 +162,9 @@ __device__ __forceinline__ void keep_sum_of_warp(T& tile, std::uint32_t up_to) {
 /// are few exchanges even for large bins of equal keys, since atomics number the words of a bin
 /// nearly in their order. If all words of a bin count as equal, they are in order at once.
 /// \param bins_are_equal  words of the same bin may be in any order
-/// \tparam IsLast  words that cannot be distributed are sorted by the networks
-/// \return false, with the words unchanged, if a bin has more than most_in_bin words; mostly found
-/// out after an eighth of the words
-template <class T, bool IsLast = false>
+/// \return false, with the words unchanged, if a bin has half of the words; found out after an
+/// eighth of the words if one has half of them
+template <class T>
 __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&words)[T::items],
                                                      int length, bool bins_are_equal) {
   constexpr int bin_bits = T::bin_bits;
@@ -212,7 +180,6 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
   static_assert(T::capacity <= 1 << 16);
   ShortNumbers<T::items, 16> ranks;  // within the bin
   constexpr int rows_at_first = T::items / 8;
-  constexpr std::uint32_t most_at_first = IsLast ? most_in_bin<T> : most_in_bin_at_first<T>;
   bool crowded = false;
 #pragma unroll
   for (int r = 0; r < T::items; ++r) {
@@ -220,7 +187,7 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
       if (T::any(crowded)) return false;
     }
     const std::uint32_t rank = is_item(r) ? atomicAdd(&counter(bin_of(words[r])), 1) : 0;
-    if (r < rows_at_first) crowded |= rank >= most_at_first && !bins_are_equal;
+    if (r < rows_at_first) crowded |= rank >= rows_at_first * T::threads / 2 && !bins_are_equal;
     ranks.set(r, rank);
   }
   T::synchronise();
@@ -238,12 +205,19 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
     sum += counts[i];
   }
   const std::uint32_t up_to = inclusive_sum_in_warp(sum);
-  keep_sum_of_warp(tile, up_to);
+  if constexpr (T::warps > 1) {
+    if (thread % 32 == 31) tile.splits[thread / 32] = static_cast<std::uint16_t>(up_to);
+  }
   const bool exceeds_thread = T::any(most > T::items) && !bins_are_equal;
   if (exceeds_thread) {
-    if (T::any(most > most_in_bin<T>)) return false;
+    if (T::any(most > T::capacity / 2)) return false;
   }
-  std::uint32_t before = sum_before(tile, up_to, sum);
+  std::uint32_t before = up_to - sum;
+  if constexpr (T::warps > 1) {
+#pragma unroll
+    for (int warp = 0; warp < T::warps; ++warp)
+      if (warp < thread / 32) before += tile.splits[warp];
+  }
 #pragma unroll
   for (int i = 0; i < counters_per_thread; ++i) {
     const int bin = thread * counters_per_thread + i;
