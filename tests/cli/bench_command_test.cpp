@@ -136,7 +136,8 @@ TEST_F(BenchCommand, SortsArraysOfOneDeviceBesideCub) {
   }
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const auto report = nlohmann::json::parse(result.out);
-  EXPECT_EQ(report["rows"].size(), 4 * 3 * 3 * 2 * 3u);
+  // Each is also sorted by CUB and copied; floating-point keys have a second row of CUB's with their own type.
+  EXPECT_EQ(report["rows"].size(), 4 * 3 * 3 * 2 * 3u + 2 * 2 * 3 * 2);
   for (const auto& row : report["rows"]) EXPECT_TRUE(row["agrees"]) << row;
   arguments.insert(arguments.end(), {"--values", "u16"});
   EXPECT_EQ(run(arguments).exit_code, 2);
