@@ -89,7 +89,7 @@ def parse_arguments():
     parser.add_argument("--tools", nargs="+", choices=TOOLS, default=TOOLS[:3], help="default: tests memcheck racecheck")
     parser.add_argument("--programs", nargs="+", metavar="NAME", help="default: all that this file names")
     parser.add_argument("--limit", type=int, default=600, metavar="SECONDS", help="for each process (default: 600)")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes at a time (default: 1)")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes at a time, which share the cores (default: 1)")
     parser.add_argument("--filter", action="append", default=[], metavar="TOOL[:PROGRAM]=FILTER",
                         help="GoogleTest filter in place of the one in this file; may be repeated")
     parser.add_argument("--shards", action="append", default=[], metavar="TOOL[:PROGRAM]=N",
@@ -184,7 +184,10 @@ class Runner:
         self.processes = set()  # that run now; each leads a session of its own, which nothing else would end
         self.arguments, self.logs = arguments, logs
         sortie = arguments.sortie or arguments.folder.resolve().parent / "bin" / "sortie"
-        self.environment = {**os.environ, "SORTIE_TEST_BACKEND": "cuda", "SORTIE_PROGRAM": str(sortie.resolve())}
+        # Processes that each have as many threads as cores wait for each other: tests took ten times as long.
+        threads = max(1, len(os.sched_getaffinity(0)) // arguments.jobs)
+        self.environment = {"OMP_NUM_THREADS": str(threads), **os.environ,
+                            "SORTIE_TEST_BACKEND": "cuda", "SORTIE_PROGRAM": str(sortie.resolve())}
 
     def stop(self, *_):
         """Ends all processes and this program: a run that is stopped must not leave load on the GPU."""
