@@ -34,8 +34,8 @@ constexpr std::uint64_t items_of_task = std::uint64_t{1} << 16;
 /// Items that a buffer takes beyond k before it is reduced, at least.
 constexpr std::uint64_t least_slack = 24;
 
-/// Keys that are compared with the bound together: so many that a comparison of all costs little
-/// beside the branch, so few that most blocks have none before the bound.
+/// Keys that are compared with the bound together: enough that comparing them costs little beside
+/// the branch, few enough that most blocks have none before the bound.
 constexpr std::uint64_t block_keys = 32;
 
 /// The begin of the first block in which a key comes before `bound`, or of the last keys, if these

@@ -23,7 +23,7 @@ struct RmgOptions {
   double fused_percent = 1;
   /// MAX_BRS: a device with more buckets sorts all its keys at once.
   std::uint64_t most_buckets = 128;
-  /// MIN_SCO: up to so many buckets of a device are all sorted before they are copied to the host.
+  /// MIN_SCO: a device with at most this many buckets sorts all of them before it copies them to the host.
   std::uint64_t most_without_overlap = 4;
 };
 

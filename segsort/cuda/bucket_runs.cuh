@@ -22,7 +22,7 @@ inline constexpr int run_warps = 8;
 inline constexpr std::uint64_t buckets_of_array = std::uint64_t{1}
                                                   << (radix::bucket_passes * radix::digit_bits);
 
-/// Arrays of up to so many items have runs for the smaller tiles of groups: their buckets are short, and
+/// Largest array with runs for the smaller tiles of groups: its buckets are short, and
 /// larger tiles would be too few for all multiprocessors.
 inline constexpr std::uint64_t most_in_small_tiles = 1 << 22;
 

@@ -10,9 +10,9 @@
 /// Division of the key range of a part into buckets, for one pass of a partition.
 namespace sortie::segsort {
 
-/// What is known of the keys of a part, or of the part that it is a bucket of: whether so many are
-/// near the least that a floating cut divides them better than equal ranges. Each item takes part
-/// in one floating cut at most, since only equal ranges bound the number of passes.
+/// What is known of the keys of a part, or of the part that it is a bucket of: whether a floating
+/// cut divides them better than equal ranges, since many are near the least. Each item takes part in
+/// one floating cut at most, since only equal ranges bound the number of passes.
 enum class LowKeys : std::uint32_t { unknown, found, divided };
 
 /// A segment, or a bucket of one, that is partitioned further. The compared bits of its keys are in
