@@ -166,7 +166,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "--classics: found values of 8 bytes, expected none or u32"},
         WrongUsage{{"bench", "sort", "--classics", "--type", "u64"}, "--type excludes --classics"},
         WrongUsage{{"bench", "segsort", "--key", "u128"},
-                   "--key: u128 not in {u8,i8,u16,i16,u32,i32,f32,u64,i64,f64}"},
+                   "--key: u128 not in {u8,i8,u16,i16,u32,i32,f32,u64,i64,f64,f16,bf16}"},
         WrongUsage{{"bench", "segsort", "--policy", "magic"},
                    "--policy: magic not in {tuned,ics17}"},
         WrongUsage{{"bench", "segsort", "--grid", "--case", "length 1"}, "--case excludes --grid"},
