@@ -68,7 +68,7 @@ PROGRAMS = {
     "inverted_index": "BuildIndex.NoDocuments*:BuildIndex.StemsJoin*:BuildIndex.LongWords*",
     "text_deduplication_device": "FindDuplicates.Removes*:FindDuplicates.Counts*:FindDuplicates.Runs*:DeviceSearch.Says*:DeviceStream.GoesOn*",
     "sorting_device": "ResidentSortOfFiles.TakesBudgets*",
-    "multisort_device": "DeviceSort.NotANumber*:DeviceHostSort.ChangedParts*",
+    "multisort_device": "DeviceSort.NotANumber*:DeviceHostSort.ChangedParts*:DeviceHostSort.ReportsTheRepair*",
     "multisort_merge": "MergeSortOfU32.AFewTilesOfPairs:*OfFloatingPoint*:*Errors*",
     "c_interface": "CSort/4.Descending:CSort/0.Positions:CSpgemm/1.PlanTakesNewValues:CSuffixes/0.*",
     # Products on several threads: racecheck loses track of overlapping launches (docs/sanitizers.md).
