@@ -70,7 +70,7 @@ def ilic_runs(gpus, suffix):
     run = lambda items, algorithms, cases, on=gpus: f"bench sort --items {items} --gpus {on} --host-to-host --algorithm {algorithms} --case {cases} --repeat 3 --without-cub"
     several = gpus.removeprefix("1 ")
     return {f"ilic-host-512M{suffix}": run("512M", "rmg tanasic het", "uniform"),
-            f"ilic-options{suffix}": rmg_changes(),
+            **({f"ilic-options{suffix}": rmg_changes()} if suffix == "-x2" else {}),
             f"ilic-host{suffix}": run("128M", "rmg tanasic", HOST_SORTS, several),
             f"ilic-skew{suffix}": run("128M", "rmg", SKEWED, "2 8"),
             f"ilic-host-sizes{suffix}": [run(items, "rmg tanasic het", "uniform", several) for items in ("8M", "32M")],
@@ -815,16 +815,17 @@ def ilic_changes(cases, algorithm, devices):
     return {c: (milliseconds(rows[method]), 100 * (rows[method]["median_seconds"] / whole - 1)) for c, rows in cases.items() if method in rows}
 
 
-def ilic_two_gpus():
-    cases = rows_of(f"ilic-cases{best_suffix('ilic-cases')}")
-    own, other = ilic_changes(cases, "rmg", 2), ilic_changes(cases, "tanasic", 2)
+def ilic_real_gpus(suffix, devices):
+    """Times in GPU memory on as many GPUs as devices."""
+    cases = rows_of(f"ilic-cases{suffix}")
+    own, other = ilic_changes(cases, "rmg", devices), ilic_changes(cases, "tanasic", devices)
     lines = []
     for case, (ms, change) in own.items():
         cub = next((milliseconds(r) for m, r in cases[case].items() if m.startswith("cub radix")), None)
-        phases = next(r for m, r in cases[case].items() if m.startswith("rmg,"))["phase_seconds"]
-        lines.append([case, number(ms), f"{change:+.0f} %", ILIC.get(case, ""), *(number(1e3 * phases.get(p, 0)) for p in ("partition", "exchange", "local sort")),
+        phases = ilic_row(cases[case], "rmg", devices)["phase_seconds"]
+        lines.append([case, number(ms), f"{change:+.0f} %", *([ILIC.get(case, "")] * (devices == 2)), *(number(1e3 * phases.get(p, 0)) for p in ("partition", "exchange", "local sort")),
                       number(other[case][0]) if case in other else "", number(cub) if cub else ""])
-    return table(["keys", "`rmg`, ms", "to uniform", "printed (2 V100)", "partition", "exchange", "bucket sort", "`tanasic`, ms", "CUB, 1 GPU"], lines) if lines else ["Not measured yet."]
+    return table(["keys", "`rmg`, ms", "to uniform", *(["printed (2 V100)"] * (devices == 2)), "partition", "exchange", "bucket sort", "`tanasic`, ms", "CUB, 1 GPU"], lines) if lines else ["Not measured yet."]
 
 
 def ilic_host():
@@ -1482,7 +1483,7 @@ PARTS = {
     "tanasic-fig6b": lambda: ["![rates from host memory to host memory](tanasic-fig6b.svg)"] if report("tanasic-host-peers")
     else ["Fig. 6(b), the same from host memory beside sorts of the host, is not measured yet by size; the rates of 2^28 records are below."],
     "tanasic-times": tanasic_times, "tanasic-times-two-gpus": lambda: tanasic_times("-x2"), "tanasic-times-four-gpus": lambda: tanasic_times("-x4"), "tanasic-host": tanasic_host, "tanasic-peers": tanasic_peers, "tanasic-two-gpus": tanasic_two_gpus,
-    "ilic-claims": ilic_claims, "ilic-table": ilic_table, "ilic-two-gpus": ilic_two_gpus, "ilic-host": ilic_host, "ilic-bits": ilic_bits, "ilic-types": ilic_types, "ilic-sizes": ilic_sizes, "ilic-eight": ilic_eight, "ilic-links": ilic_links, "ilic-host-peers": ilic_host_peers, "ilic-entropy": lambda: ilic_skew_table("entropy"), "ilic-zipf": lambda: ilic_skew_table("zipf"), "ilic-distributions": ilic_distributions, "ilic-options": ilic_options,
+    "ilic-claims": ilic_claims, "ilic-table": ilic_table, "ilic-two-gpus": lambda: ilic_real_gpus("-x2", 2), "ilic-four-gpus": lambda: ilic_real_gpus("-x4", 4), "ilic-host": ilic_host, "ilic-bits": ilic_bits, "ilic-types": ilic_types, "ilic-sizes": ilic_sizes, "ilic-eight": ilic_eight, "ilic-links": ilic_links, "ilic-host-peers": ilic_host_peers, "ilic-entropy": lambda: ilic_skew_table("entropy"), "ilic-zipf": lambda: ilic_skew_table("zipf"), "ilic-distributions": ilic_distributions, "ilic-options": ilic_options,
     "capannini-claims": capannini_claims, "capannini-table": capannini_table, "capannini-counters": capannini_counters, "capannini-accesses": capannini_accesses, "capannini-indexers": capannini_indexers, "capannini-counted-by": capannini_counted_by, "capannini-work": capannini_work,
     "capannini-deviations": capannini_deviations, "capannini-slow-sorts": capannini_slow_sorts, "capannini-distributions": capannini_distributions,
     "garland-claims": garland_claims, "garland-table": garland_table, "garland-pairs-table": lambda: garland_table("-pairs", "pairs"), "cusp-table": cusp_table, "cusp-claims": cusp_claims,
