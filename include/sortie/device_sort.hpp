@@ -17,6 +17,12 @@ namespace sortie {
 
 namespace segsort {
 
+/// Where the result of a sort of DoubleBuffers is.
+struct ResultPlace {
+  bool keys_in_input = false;
+  bool values_in_input = false;
+};
+
 /// One sort of an array on device memory, type-erased.
 struct ArrayRequest {
   int key_bytes = 4;  ///< 1, 2, 4 or 8
@@ -36,6 +42,8 @@ struct ArrayRequest {
   std::span<const DeviceValues> several_values;
   /// The input buffers may be overwritten and serve as scratch (DoubleBuffer entry points).
   bool input_is_scratch = false;
+  /// Set with `input_is_scratch`, in both phases. Null: the result is to be in the output.
+  ResultPlace* result = nullptr;
   std::int64_t num_items = 0;
 };
 
@@ -56,8 +64,8 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 ///
 /// \param d_keys_in, d_keys_out  `num_items` keys each; the arrays must not overlap. Keys of 4 or 8
 ///        bytes, alone or with values of 4 or 8 bytes, are sorted in place if all outputs are the
-///        inputs, in the query of the size as well. With DoubleBuffers the current buffers are
-///        scratch, the result is in the alternate ones, and the selectors are flipped.
+///        inputs, in the query of the size as well. With DoubleBuffers both are scratch, and
+///        the selectors tell where the result is, which depends on count, types and bits only.
 /// \param d_values_in, d_values_out  values of any trivially copyable type that move with the keys
 /// \param begin_bit, end_bit  bits that are compared, of the key encoded as an unsigned integer of
 ///                            the same order (KeyCodec); whole keys are moved
@@ -94,13 +102,18 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// unless it has at most 256 distinct keys or is nearly in order, or if at most three of their bytes
 /// differ.
 /// Digits take one pass each, digits in which all keys agree take none. Ranges are taken in place,
-/// with DoubleBuffers, and on GPUs with less shared memory.
+/// and on GPUs with less shared memory. One kernel that takes all digits checks the order of the keys while it
+/// counts them, and copies an array in order.
+///
+/// With DoubleBuffers, passes alternate between the two buffers, where the table has ranges by digits;
+/// few distinct keys with values are not counted. Keys in order are then read once, and most stay where
+/// they are.
 ///
 /// Temporary storage, n items: a copy of keys and values, and up to 2^28 items at most as much as
 /// cub::DeviceRadixSort of CUDA 13.0 takes beside it (8-byte keys from 2^21 items on: 0.2 % more of the
 /// whole; longer arrays, except 4-byte keys alone, 0.5 %). In place at most 36 MiB more. With
-/// DoubleBuffers and keys of 4 or 8 bytes n / 3 bytes, at most 36 MiB. Keys of 1 byte alone, and of 2
-/// bytes from 2^19 on: 1 MiB. Values of other sizes, and several arrays of values: in place of the
+/// DoubleBuffers at most as much as cub::DeviceRadixSort takes with them (up to its only tile, 240 bytes).
+/// Keys of 1 byte alone, and of 2 bytes from 2^19 on (in DoubleBuffers 2^24): 1 MiB. Values of other sizes, and several arrays of values: in place of the
 /// copy of the values, three arrays of positions of 4 bytes (8 from 2^32 items on) or of packed
 /// values. Positions: two arrays of them, and two of the keys. (Up to 8192 items one array less.)
 ///
@@ -304,13 +317,22 @@ struct DeviceSort {
     r.are_positions = true;
     return r;
   }
-  /// Sorts; with buffers, the result is in the alternate ones, and the current ones are scratch.
-  template <class... T>
+  static cudaError_t sort(void* temp, std::size_t& temp_bytes, const segsort::ArrayRequest& r,
+                          cudaStream_t stream) {
+    return segsort::sort_array_on_device(temp, temp_bytes, r, stream);
+  }
+  /// Sorts buffers of keys and, if there are any, of values, and sets the selectors.
+  template <class Key, class... Value>
   static cudaError_t sort(void* temp, std::size_t& temp_bytes, segsort::ArrayRequest r,
-                          cudaStream_t stream, DoubleBuffer<T>&... buffers) {
-    r.input_is_scratch = sizeof...(buffers) != 0;
+                          cudaStream_t stream, DoubleBuffer<Key>& keys,
+                          DoubleBuffer<Value>&... values) {
+    segsort::ResultPlace result;
+    r.input_is_scratch = true;
+    r.result = &result;
     const cudaError_t status = segsort::sort_array_on_device(temp, temp_bytes, r, stream);
-    if (temp != nullptr && status == cudaSuccess) ((buffers.selector ^= 1), ...);
+    if (temp == nullptr || status != cudaSuccess) return status;
+    if (!result.keys_in_input) keys.selector ^= 1;
+    if (!result.values_in_input) ((values.selector ^= 1), ...);
     return status;
   }
 };

@@ -51,5 +51,9 @@ cudaError_t encoded_radix_sort(void* temp_storage, std::size_t& temp_storage_byt
                                const RadixArrays& arrays, std::uint64_t n, int key_bytes,
                                KeyKind kind, Order order, int value_bytes, int begin_bit,
                                int end_bit, cudaStream_t stream);
+cudaError_t encoded_radix_sort(void* temp_storage, std::size_t& temp_storage_bytes,
+                               RadixBuffers& buffers, std::uint64_t n, int key_bytes, KeyKind kind,
+                               Order order, int value_bytes, int begin_bit, int end_bit,
+                               cudaStream_t stream);
 
 }  // namespace sortie

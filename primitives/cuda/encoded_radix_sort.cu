@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cub/device/device_radix_sort.cuh>
-
-#include <type_traits>
-
-#include "primitives/cuda/device_radix_sort.hpp"
+#include "primitives/cuda/cub_radix_sort.cuh"
 #include "primitives/key_codec.hpp"
-#include "primitives/payload.hpp"
 
 namespace sortie {
 namespace {
@@ -40,41 +35,23 @@ struct cub::NumericTraits<sortie::EncodedKey<Word, Kind, Direction>>
 namespace sortie {
 namespace {
 
-template <class Word, KeyKind Kind, Order Direction>
-cudaError_t sort_encoded(void* temp, std::size_t& temp_bytes, const RadixArrays& arrays,
-                         std::uint64_t n, int value_bytes, int begin_bit, int end_bit,
-                         cudaStream_t stream) {
-  using Key = EncodedKey<Word, Kind, Direction>;
-  const auto* const keys_in = static_cast<const Key*>(arrays.keys_in);
-  auto* const keys_out = static_cast<Key*>(arrays.keys_out);
-  return with_value_bytes(value_bytes, [&]<class Value>(Value) {
-    if constexpr (!has_values<Value>) {
-      return cub::DeviceRadixSort::SortKeys(temp, temp_bytes, keys_in, keys_out, n, begin_bit,
-                                            end_bit, stream);
-    } else {
-      return cub::DeviceRadixSort::SortPairs(
-          temp, temp_bytes, keys_in, keys_out, static_cast<const Value*>(arrays.values_in),
-          static_cast<Value*>(arrays.values_out), n, begin_bit, end_bit, stream);
-    }
-  });
-}
-
-}  // namespace
-
-cudaError_t encoded_radix_sort(void* temp_storage, std::size_t& temp_storage_bytes,
-                               const RadixArrays& arrays, std::uint64_t n, int key_bytes,
-                               KeyKind kind, Order order, int value_bytes, int begin_bit,
-                               int end_bit, cudaStream_t stream) {
+/// Buffers: RadixBuffers or const RadixArrays.
+template <class Buffers>
+cudaError_t sort_of_kind(void* temp_storage, std::size_t& temp_storage_bytes, Buffers& buffers,
+                         std::uint64_t n, int key_bytes, KeyKind kind, Order order, int value_bytes,
+                         int begin_bit, int end_bit, cudaStream_t stream) {
   const auto sort = [&]<class Word, KeyKind Kind, Order Direction>() {
-    return sort_encoded<Word, Kind, Direction>(temp_storage, temp_storage_bytes, arrays, n,
-                                               value_bytes, begin_bit, end_bit, stream);
+    return with_value_bytes(value_bytes, [&]<class Value>(Value) {
+      return cub_sort<EncodedKey<Word, Kind, Direction>, Value>(
+          temp_storage, temp_storage_bytes, buffers, n, begin_bit, end_bit, stream);
+    });
   };
   const auto with_order = [&]<class Word, KeyKind Kind>() {
     return order == Order::ascending ? sort.template operator()<Word, Kind, Order::ascending>()
                                      : sort.template operator()<Word, Kind, Order::descending>();
   };
   if (kind == KeyKind::unsigned_integer && order == Order::ascending)
-    return device_radix_sort(temp_storage, temp_storage_bytes, arrays, n, key_bytes, value_bytes,
+    return device_radix_sort(temp_storage, temp_storage_bytes, buffers, n, key_bytes, value_bytes,
                              begin_bit, end_bit, stream);
   if (key_bytes == 1)
     return kind == KeyKind::unsigned_integer
@@ -86,6 +63,24 @@ cudaError_t encoded_radix_sort(void* temp_storage, std::size_t& temp_storage_byt
   return kind == KeyKind::signed_integer
              ? with_order.template operator()<std::uint16_t, KeyKind::signed_integer>()
              : with_order.template operator()<std::uint16_t, KeyKind::floating_point>();
+}
+
+}  // namespace
+
+cudaError_t encoded_radix_sort(void* temp_storage, std::size_t& temp_storage_bytes,
+                               const RadixArrays& arrays, std::uint64_t n, int key_bytes,
+                               KeyKind kind, Order order, int value_bytes, int begin_bit,
+                               int end_bit, cudaStream_t stream) {
+  return sort_of_kind(temp_storage, temp_storage_bytes, arrays, n, key_bytes, kind, order,
+                      value_bytes, begin_bit, end_bit, stream);
+}
+
+cudaError_t encoded_radix_sort(void* temp_storage, std::size_t& temp_storage_bytes,
+                               RadixBuffers& buffers, std::uint64_t n, int key_bytes, KeyKind kind,
+                               Order order, int value_bytes, int begin_bit, int end_bit,
+                               cudaStream_t stream) {
+  return sort_of_kind(temp_storage, temp_storage_bytes, buffers, n, key_bytes, kind, order,
+                      value_bytes, begin_bit, end_bit, stream);
 }
 
 }  // namespace sortie

@@ -13,6 +13,7 @@
 #include "segsort/cuda/array_presets.hpp"
 #include "segsort/cuda/array_values.cuh"
 #include "segsort/cuda/counting_sort.cuh"
+#include "segsort/cuda/double_buffers.hpp"
 #include "segsort/cuda/launch_short_digits.cuh"
 
 namespace sortie::segsort {
@@ -70,6 +71,10 @@ class ArraySort {
 
   cudaError_t run() {
     if (!measures_ && n() == 0) return fits();
+    if (alternates() && request_.begin_bit == request_.end_bit) {
+      *request_.result = {true, true};
+      return launch_if_it_fits([] { return cudaSuccess; });
+    }
     if (request_.are_positions) return sort_positions();
     if (request_.several_values.size() == 1) {
       set_values(request_, request_.several_values.front());
@@ -106,6 +111,12 @@ class ArraySort {
   }
   [[nodiscard]] bool has_narrow_positions() const { return n() <= ~std::uint32_t{0}; }
 
+  /// Whether the result may be in the input.
+  [[nodiscard]] bool alternates() const { return request_.result != nullptr; }
+  void set_result(bool is_in_input) {
+    if (alternates()) *request_.result = {is_in_input, is_in_input};
+  }
+
   cudaError_t sort_positions() {
     ArrayRequest items = request_;
     items.keys_out = carver_.take<char>(keys_size());
@@ -138,8 +149,10 @@ class ArraySort {
     cudaError_t status = launch_if_it_fits([&] { return number_items(numbers, n(), stream_); });
     if (status == cudaSuccess) status = sort_items(items, values_are_scratch());
     if (status != cudaSuccess || measures_) return status;
+    const bool is_in_input = alternates() && request_.result->values_in_input;
+    if (alternates()) request_.result->values_in_input = false;
     const auto gather_values = [&](const void* in, void* out, std::size_t bytes) {
-      return gather(in, out, positions, bytes, n(), stream_);
+      return gather(in, out, is_in_input ? numbers : positions, bytes, n(), stream_);
     };
     if (request_.several_values.empty())
       return gather_values(request_.values_in, request_.values_out, request_.value_bytes);
@@ -226,15 +239,16 @@ class ArraySort {
   }
 
   /// Whether a short array is sorted by its digits in one kernel without being examined. The input
-  /// must stay as it is, since passes alternate between the output and the scratch.
+  /// must stay as it is, since passes alternate between the output and the scratch, unless the result
+  /// may be in it.
   [[nodiscard]] bool takes_short_digits(const ArrayRequest& items) {
     const auto n = static_cast<std::uint64_t>(items.num_items);
     const bool is_in_place = items.keys_in != nullptr && items.keys_in == items.keys_out;
     const bool is_examined = n >= least_long_keys_examined && items.key_bytes == 8 &&
                              items.end_bit - items.begin_bit == 64;
     return !is_examined && n > most_items_of_block && n < least_examined &&
-           !items.input_is_scratch && !is_in_place && items.begin_bit != items.end_bit &&
-           has_room_for_short_digits_;
+           (!items.input_is_scratch || alternates()) && !is_in_place &&
+           items.begin_bit != items.end_bit && has_room_for_short_digits_;
   }
   template <class Word>
   cudaError_t sort_by_short_digits(const ArrayRequest& items) {
@@ -283,15 +297,29 @@ class ArraySort {
     device.begin_bit = items.begin_bit;
     device.end_bit = items.end_bit;
     return with_storage(true, [&](void* storage, std::size_t& bytes) {
+      if (alternates()) {
+        bool is_in_input = false;
+        const cudaError_t status =
+            sort_double_buffers_on_device(storage, bytes, device, is_in_input, stream_);
+        set_result(is_in_input);
+        return status;
+      }
       return sort_on_device(storage, bytes, device, stream_);
     });
   }
 
+  /// Least number of keys that are counted: from there on, counters take at most as much storage as
+  /// cub::DeviceRadixSort.
+  template <class Word>
+  [[nodiscard]] std::uint64_t least_counted() const {
+    if (sizeof(Word) == 1) return most_items_of_block + 1;
+    return alternates() ? std::uint64_t{1} << 24 : counting::least_counted<Word>;
+  }
   template <class Word>
   cudaError_t sort_narrow(const ArrayRequest& items) {
     const KeyCodec<Word> codec(items.kind, items.order);
     if (items.value_bytes == 0 && items.end_bit - items.begin_bit == codec.bits &&
-        n() >= counting::least_counted<Word>) {
+        n() >= least_counted<Word>()) {
       void* const storage = carver_.take<char>(counting::storage_bytes<Word>);
       return launch_if_it_fits([&] {
         return counting::sort(static_cast<const Word*>(items.keys_in),
@@ -300,6 +328,17 @@ class ArraySort {
       });
     }
     if (takes_short_digits(items)) return sort_by_short_digits<Word>(items);
+    if (alternates()) {
+      RadixBuffers buffers{const_cast<void*>(items.keys_in), items.keys_out,
+                           const_cast<void*>(items.values_in), items.values_out};
+      const cudaError_t status = with_storage(false, [&](void* storage, std::size_t& bytes) {
+        return encoded_radix_sort(storage, bytes, buffers, n(), items.key_bytes, items.kind,
+                                  items.order, static_cast<int>(items.value_bytes), items.begin_bit,
+                                  items.end_bit, stream_);
+      });
+      set_result(buffers.keys == items.keys_in);
+      return status;
+    }
     const RadixArrays arrays{items.keys_in, items.keys_out, items.values_in, items.values_out};
     // CUB does not reject each size that is too small. Its passes take 0.30 ms for 2^24 sorted f16 keys with u32
     // values on an H100, and 4.2 for 2^28; ours took 0.36 and 4.9.
@@ -321,7 +360,18 @@ class ArraySort {
     arguments.value_bytes = ValueBytes;
     arguments.codec =
         BitRangeCodec<Word>::make(items.kind, items.order, items.begin_bit, items.end_bit);
-    if (items.end_bit - items.begin_bit > radix::digit_bits) {
+    if (alternates()) {
+      const bool ends_in_input = passes_end_in_input(items.end_bit - items.begin_bit);
+      auto* const keys = const_cast<void*>(items.keys_in);
+      auto* const values = const_cast<void*>(items.values_in);
+      (ends_in_input ? arguments.keys_out : arguments.keys_scratch) = static_cast<Word*>(keys);
+      (ends_in_input ? arguments.values_out : arguments.values_scratch) = values;
+      if (ends_in_input) {
+        arguments.keys_scratch = static_cast<Word*>(items.keys_out);
+        arguments.values_scratch = items.values_out;
+      }
+      set_result(ends_in_input);
+    } else if (items.end_bit - items.begin_bit > radix::digit_bits) {
       arguments.keys_scratch = carver_.take<Word>(n());
       if (ValueBytes != 0) arguments.values_scratch = carver_.take<ValueWord<ValueBytes>>(n());
     }
@@ -336,6 +386,10 @@ class ArraySort {
     std::size_t bytes = 0;
     const cudaError_t status = sort(nullptr, bytes);
     if (status != cudaSuccess) return status;
+    if (carver_.used() == 0) {
+      most_used_ = std::max(most_used_, bytes);
+      return launch_if_it_fits([&] { return sort(storage_, bytes); });
+    }
     void* const storage = carver_.take<char>(bytes);
     return launch_if_it_fits([&] { return sort(storage, bytes); });
   }
@@ -344,7 +398,7 @@ class ArraySort {
   cudaStream_t stream_;
   void* storage_;
   StorageCarver carver_;
-  std::size_t most_used_ = 0;  ///< by the groups of values
+  std::size_t most_used_ = 0;  ///< by the groups of values, or by a sort that has all storage
   std::size_t available_;
   bool measures_;
   DeviceLimits limits_;
@@ -369,6 +423,7 @@ cudaError_t sort_array_on_device(void* temp_storage, std::size_t& temp_storage_b
                                  const ArrayRequest& request, cudaStream_t stream) {
   if (!is_valid(request) || !is_aligned_storage(temp_storage)) return cudaErrorInvalidValue;
   ArraySort sort(temp_storage, temp_storage_bytes, request, stream);
+  if (request.result != nullptr) *request.result = {};
   const cudaError_t status = sort.run();
   if (temp_storage == nullptr && status == cudaSuccess) temp_storage_bytes = sort.bytes();
   return status;

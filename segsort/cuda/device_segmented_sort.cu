@@ -9,6 +9,7 @@
 
 #include "core/cuda/device_pool.hpp"
 #include "segsort/cuda/device_request.hpp"
+#include "segsort/cuda/double_buffers.hpp"
 #include "segsort/cuda/launch_partitions.cuh"
 #include "segsort/cuda/launch_radix.cuh"
 #include "segsort/cuda/launch_short_digits.cuh"
@@ -80,19 +81,18 @@ std::optional<DigitUse> preset_digit_use;
 constexpr std::int64_t least_by_buckets[] = {1 << 22, static_cast<std::int64_t>(least_examined)};
 constexpr std::int64_t most_by_buckets = 1 << 28;
 
+/// A request whose array may be sorted by passes that alternate between the input and the output.
+struct TiledRequest : DeviceRequest {
+  bool alternates = false;
+};
+
 /// Whether an array is sorted in place. A query of the size may be without arrays: then it is not.
 bool is_in_place(const DeviceRequest& request) {
   return request.keys_in != nullptr && request.keys_in == request.keys_out;
 }
 
-/// Which arrays are sorted by digits. The input must stay as it is, since passes alternate between
-/// the output and the scratch.
-template <class Tiles>
-DigitUse digit_use(const DeviceRequest& request) {
-  if (!Tiles::has_small_sort || !request.is_array || request.input_is_scratch ||
-      request.value_input_is_scratch || is_in_place(request) ||
-      request.num_items < static_cast<std::int64_t>(least_long_keys_examined))
-    return DigitUse::never;
+/// Which arrays that can are sorted by digits.
+DigitUse digit_use_by_size(const DeviceRequest& request) {
   const bool takes_all_bits =
       request.begin_bit == 0 &&
       (request.end_bit < 0 || request.end_bit == key_bits(request.key_type));
@@ -110,6 +110,21 @@ DigitUse digit_use(const DeviceRequest& request) {
   // Their passes are few.
   if (is_short_key) return DigitUse::always;
   return DigitUse::uneven;
+}
+
+/// Which arrays are sorted by digits. The input must stay as it is, since passes alternate between
+/// the output and the scratch, unless one of these is the input.
+template <class Tiles>
+DigitUse digit_use(const TiledRequest& request) {
+  const bool keeps_input =
+      !request.input_is_scratch && !request.value_input_is_scratch && !is_in_place(request);
+  if (!Tiles::has_small_sort || !request.is_array || !(request.alternates || keeps_input) ||
+      request.num_items < static_cast<std::int64_t>(least_long_keys_examined))
+    return DigitUse::never;
+  const DigitUse use = digit_use_by_size(request);
+  if (!request.alternates || use == DigitUse::never) return use;
+  // Ranges would need more storage.
+  return may_take_buckets(use) ? DigitUse::buckets_or_digits : DigitUse::always;
 }
 
 /// Whether the kernels that sort by ranges are launched for an array.
@@ -142,13 +157,17 @@ struct TemporaryStorage {
   few::FewKeys* own_few_keys = nullptr;  ///< set if there is no scratch buffer
   std::size_t bytes = 0;
 
-  TemporaryStorage(void* base, const DeviceRequest& request) {
+  TemporaryStorage(void* base, const TiledRequest& request) {
     const auto items = static_cast<std::uint64_t>(request.num_items);
     const auto segments =
         static_cast<std::uint64_t>(std::min(request.num_segments, segments_per_pass));
     const std::uint64_t key_bytes = static_cast<std::uint64_t>(key_bits(request.key_type)) / 8;
     StorageCarver carver(base);
     const auto take_scratch = [&] {
+      if (request.alternates) {
+        scratch = {request.keys_out, request.values_out};
+        return;
+      }
       if (!request.input_is_scratch) scratch.keys = carver.take<char>(items * key_bytes);
       if (!request.input_is_scratch && !request.value_input_is_scratch)
         scratch.values = carver.take<char>(items * static_cast<std::uint64_t>(request.value_bytes));
@@ -267,7 +286,9 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
                         const RadixStorage& storage, DigitUse use) {
   if (lists.counters == nullptr) return launch_small_sort<Word, ValueBytes>(plan, arguments);
   FewKeysStorage few_keys{few_table};
-  if (use != DigitUse::never && can_rank_values<Word, ValueBytes>(plan.num_items, arguments.codec))
+  // A single pass would not end in the input.
+  if (use != DigitUse::never && arguments.keys_in != arguments.keys_out &&
+      can_rank_values<Word, ValueBytes>(plan.num_items, arguments.codec))
     few_keys = {few_table, storage.passes, storage.statuses,
                 radix::status_words<Word, ValueBytes>(plan.num_items)};
   cudaError_t status = plan.is_array
@@ -308,10 +329,24 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
                                                     : Tiles::used_block_classes);
 }
 
+/// Makes the input the output or the scratch buffer, of which the other is the output of the request.
+template <class Word>
+void let_alternate(Arguments<Word>& arguments) {
+  auto* const keys = const_cast<Word*>(arguments.keys_in);
+  auto* const values = const_cast<void*>(arguments.values_in);
+  if (passes_end_in_input(BitRangeCodec<Word>::bits - arguments.codec.ignored_bits)) {
+    arguments.keys_out = keys;
+    arguments.values_out = values;
+  } else {
+    arguments.keys_scratch = keys;
+    arguments.values_scratch = values;
+  }
+}
+
 /// Sorts with the tiles of one row of the policy.
 template <class Tiles>
 cudaError_t sort_in_tiles(void* temp_storage, std::size_t& temp_storage_bytes,
-                          const DeviceRequest& request, const DeviceLimits& limits,
+                          const TiledRequest& request, const DeviceLimits& limits,
                           cudaStream_t stream) {
   const TemporaryStorage<Tiles> storage(temp_storage, request);
   if (temp_storage == nullptr) {
@@ -340,6 +375,7 @@ cudaError_t sort_in_tiles(void* temp_storage, std::size_t& temp_storage_bytes,
         arguments.begin_offsets = {&storage.array->begin, true};
         arguments.end_offsets = {&storage.array->end, true};
       }
+      if (request.alternates) let_alternate(arguments);
       return launch_sort<Tiles, Word, ValueBytes>(plan, arguments, storage.lists, storage.array,
                                                   storage.few_keys(), storage.radix,
                                                   digit_use<Tiles>(request));
@@ -365,6 +401,33 @@ constexpr std::size_t most_shared_bytes() {
   }
 }
 static_assert(most_shared_bytes<SmallTiles, std::uint64_t, 8>() <= 48 * 1024);
+
+/// Sorts whole or narrower keys with the tiles that the GPU has room for.
+/// \param alternates  takes and returns whether passes alternate between the input and the output
+cudaError_t sort_in_fitting_tiles(void* temp_storage, std::size_t& temp_storage_bytes,
+                                  const DeviceRequest& request, bool& alternates,
+                                  cudaStream_t stream) {
+  if (!is_valid(request)) return cudaErrorInvalidValue;
+  DeviceLimits limits;
+  const cudaError_t queried = limits.query();
+  // The size may be queried without a GPU.
+  if (queried != cudaSuccess && temp_storage != nullptr) return queried;
+  limits.shared_bytes = limited_shared_bytes(limits.shared_bytes);
+  // The large tiles are sized for data-centre GPUs, which have about twice as much shared memory as
+  // others.
+  const std::size_t wanted = with_widths(request, [&]<class Word, int ValueBytes>() {
+    return most_shared_bytes<LargeTiles, Word, ValueBytes>();
+  });
+  const bool has_room =
+      queried != cudaSuccess || wanted <= static_cast<std::size_t>(limits.shared_bytes);
+  TiledRequest tiled{request, alternates};
+  alternates = alternates && has_room && digit_use<LargeTiles>(tiled) != DigitUse::never;
+  tiled.alternates = alternates;
+  if (alternates) tiled.input_is_scratch = tiled.value_input_is_scratch = false;
+  return has_room
+             ? sort_in_tiles<LargeTiles>(temp_storage, temp_storage_bytes, tiled, limits, stream)
+             : sort_in_tiles<SmallTiles>(temp_storage, temp_storage_bytes, tiled, limits, stream);
+}
 
 }  // namespace
 
@@ -406,20 +469,20 @@ cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
   }
   if (key_bytes(request.key_type) < 4)
     return sort_narrow_keys(temp_storage, temp_storage_bytes, request, stream);
-  if (!is_valid(request)) return cudaErrorInvalidValue;
-  DeviceLimits limits;
-  const cudaError_t queried = limits.query();
-  // The size may be queried without a GPU.
-  if (queried != cudaSuccess && temp_storage != nullptr) return queried;
-  limits.shared_bytes = limited_shared_bytes(limits.shared_bytes);
-  // The large tiles are sized for data-centre GPUs, which have about twice as much shared memory as
-  // others.
-  const std::size_t wanted = with_widths(request, [&]<class Word, int ValueBytes>() {
-    return most_shared_bytes<LargeTiles, Word, ValueBytes>();
-  });
-  return queried != cudaSuccess || wanted <= static_cast<std::size_t>(limits.shared_bytes)
-             ? sort_in_tiles<LargeTiles>(temp_storage, temp_storage_bytes, request, limits, stream)
-             : sort_in_tiles<SmallTiles>(temp_storage, temp_storage_bytes, request, limits, stream);
+  bool alternates = false;
+  return sort_in_fitting_tiles(temp_storage, temp_storage_bytes, request, alternates, stream);
+}
+
+cudaError_t sort_double_buffers_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
+                                          const DeviceRequest& request, bool& is_in_input,
+                                          cudaStream_t stream) {
+  if (!is_aligned_storage(temp_storage)) return cudaErrorInvalidValue;
+  bool alternates = true;
+  const cudaError_t status =
+      sort_in_fitting_tiles(temp_storage, temp_storage_bytes, request, alternates, stream);
+  const int end_bit = request.end_bit < 0 ? key_bits(request.key_type) : request.end_bit;
+  is_in_input = alternates && passes_end_in_input(end_bit - request.begin_bit);
+  return status;
 }
 
 }  // namespace sortie::segsort

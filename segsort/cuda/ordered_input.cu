@@ -29,11 +29,6 @@ __device__ void list_array(const WorkListsOf<Tiles>& lists, std::uint64_t length
   lists.counters->segments[listed] = 1;
 }
 
-/// The compared bits of a key as a number that ascends in sort order.
-template <class Word>
-__device__ Word compared_bits(const BitRangeCodec<Word>& codec, Word key) {
-  return codec.plain ? key : codec.encode(key) & codec.compare_mask;
-}
 /// Whether two neighbours contradict an order.
 template <class Word>
 __device__ bool contradicts(InputKind order, bool has_values, Word key, Word next) {
@@ -172,8 +167,8 @@ __global__ void __launch_bounds__(sample_threads)
     // Equal keys may not be exchanged if they have values, or differ in bits that are not compared.
     const bool is_strict = arguments.value_bytes != 0 || arguments.codec.ignored_bits != 0;
     const std::uint64_t place = (length - 1) / sample_threads * thread;
-    const Word key = compared_bits(arguments.codec, arguments.keys_in[place]);
-    const Word next = compared_bits(arguments.codec, arguments.keys_in[place + 1]);
+    const Word key = radix::compared_bits(arguments.codec, arguments.keys_in[place]);
+    const Word next = radix::compared_bits(arguments.codec, arguments.keys_in[place + 1]);
     sample[thread] = key;
     if (thread + 1 == sample_threads) sample[sample_threads] = next;
     __syncthreads();
@@ -292,14 +287,14 @@ struct CompareNeighbours {
   template <int Items>
   __device__ void operator()(const Word (&items)[Items], Word next, bool has_next) const {
     bool failed = false;
-    Word key = compared_bits(codec, items[0]);
+    Word key = radix::compared_bits(codec, items[0]);
 #pragma unroll
     for (int k = 1; k < Items; ++k) {
-      const Word following = compared_bits(codec, items[k]);
+      const Word following = radix::compared_bits(codec, items[k]);
       failed |= contradicts(order, is_strict, key, following);
       key = following;
     }
-    failed |= has_next && contradicts(order, is_strict, key, compared_bits(codec, next));
+    failed |= has_next && contradicts(order, is_strict, key, radix::compared_bits(codec, next));
     if (failed) disproved = 1;
   }
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "primitives/cuda/hardware.cuh"
 #include "primitives/cuda/warp.cuh"
@@ -108,6 +109,11 @@ template <class Word>
 __device__ __forceinline__ Word word_of(const BitRangeCodec<Word>& codec, Word key) {
   return codec.plain ? key : codec.encode(key);
 }
+/// The compared bits of a key as a number that ascends in sort order.
+template <class Word>
+__device__ __forceinline__ Word compared_bits(const BitRangeCodec<Word>& codec, Word key) {
+  return codec.plain ? key : codec.encode(key) & codec.compare_mask;
+}
 
 template <class Word>
 inline constexpr int all_passes = static_cast<int>(sizeof(Word)) * 8 / digit_bits;
@@ -115,6 +121,15 @@ inline constexpr int all_passes = static_cast<int>(sizeof(Word)) * 8 / digit_bit
 template <class Word>
 __host__ __device__ int passes_of(const BitRangeCodec<Word>& codec) {
   return (static_cast<int>(sizeof(Word)) * 8 - codec.ignored_bits + digit_bits - 1) / digit_bits;
+}
+
+/// Whether so many passes would not end in the output. Of DoubleBuffers, the input is also the output or
+/// the scratch buffer, and the first pass must write to the other buffer.
+template <class Word>
+__device__ __forceinline__ bool has_wrong_parity(const Arguments<Word>& arguments,
+                                                 std::uint32_t passes) {
+  return (arguments.keys_in == arguments.keys_out && passes % 2 != 0) ||
+         (arguments.keys_in == arguments.keys_scratch && passes % 2 == 0);
 }
 
 /// Bits below the highest one in a magnitude, so that magnitudes have two digits.
@@ -143,11 +158,13 @@ inline constexpr Word exact_magnitudes = Word{2} << magnitude_bits<Word>;
 /// \param by_magnitudes  counts the digits of magnitudes, in place of the two last ones
 /// \param counts  in shared memory, two copies of counters of each digit of each pass, for even and
 ///                odd lanes
-template <unsigned int Threads, class Word>
+/// \param examine  called with the keys of each tile and the place of the first
+template <unsigned int Threads, class Word, class Examine>
 __device__ __forceinline__ void count_digits_of_tiles(const Arguments<Word>& arguments,
                                                       unsigned int* counts, int first_pass,
                                                       int used_passes, bool by_magnitudes,
-                                                      std::uint64_t length) {
+                                                      std::uint64_t length,
+                                                      const Examine& examine) {
   constexpr unsigned int counters = all_passes<Word> * digits;
   const unsigned int thread = threadIdx.x;
   for (unsigned int i = thread; i < 2 * counters; i += Threads) counts[i] = 0;
@@ -186,6 +203,7 @@ __device__ __forceinline__ void count_digits_of_tiles(const Arguments<Word>& arg
 #pragma unroll
     for (int r = 0; r < count_items; ++r)
       keys[r] = arguments.keys_in[min(begin + r * Threads + thread, length - 1)];
+    examine(keys, begin + thread);
 #pragma unroll
     for (int r = 0; r < count_items; ++r)
       if (begin + r * Threads + thread < length) count(keys[r]);
@@ -237,7 +255,7 @@ __global__ void __launch_bounds__(count_threads)
   const int used_passes = passes_of(arguments.codec);
   const int first_pass = method == ArrayMethod::buckets ? used_passes - bucket_passes : 0;
   count_digits_of_tiles<count_threads>(arguments, counts, first_pass, used_passes, by_magnitudes,
-                                       length);
+                                       length, [](const auto&, std::uint64_t) {});
   for (unsigned int i = thread; i < counters; i += count_threads) {
     const unsigned int sum = counts[i] + counts[counters + i];
     if (sum != 0)
@@ -250,6 +268,7 @@ __global__ void __launch_bounds__(count_threads)
   if (!is_last) return;
   __threadfence();
   std::uint32_t necessary = 0;
+  std::uint32_t others = 0;  // bit p: pass p is not necessary
   for (int p = first_pass; p < used_passes; ++p) {
     const std::uint64_t amount = thread < digits ? passes->starts[p][thread] : 0;
     const bool agrees = __syncthreads_or(amount == length ? 1 : 0) != 0;
@@ -257,9 +276,14 @@ __global__ void __launch_bounds__(count_threads)
     if (thread < digits) passes->starts[p][thread] = before;
     if (!agrees && thread == 0) passes->order[necessary] = static_cast<std::uint32_t>(p);
     if (!agrees) ++necessary;
+    if (agrees) others |= 1u << p;
   }
+  if (thread != 0) return;
   // Without a pass nothing would be written; the order of equal words is kept by any.
-  if (thread == 0) passes->count = max(necessary, 1u);
+  for (; others != 0 && (necessary == 0 || has_wrong_parity(arguments, necessary));
+       others &= others - 1)
+    passes->order[necessary++] = static_cast<std::uint32_t>(first_lane(others));
+  passes->count = max(necessary, 1u);
 }
 
 /// Tables of a warp that hold, for each digit, the mask of the lanes whose items have it. Register r
@@ -621,23 +645,32 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
           in_order.set(r, next + before);
           __syncwarp();
         }
-      } else if (is_heavy) {
-        rank_by_votes();
       } else {
         std::uint32_t* const masks = shared.masks(thread / 32);
-        bool clears = false;  // the lane clears the mask of its digit in the row before
+        const auto rank_by_masks = [&]<bool HasFrequent>(std::bool_constant<HasFrequent>) {
+          const std::uint32_t frequent =
+              from_lane(digit_of(has_heavy_hitter(0) ? words[0] : words[items / 2]), 0);
+          bool clears = false;  // the lane clears the mask of its digit in the row before
 #pragma unroll
-        for (int r = 0; r < items; ++r) {
-          const std::uint32_t digit = digit_of(words[r]);
-          std::uint32_t* const mask = masks + r % mask_tables<Word> * digits + digit;
-          atomicOr(mask, 1u << (thread % 32));
-          __syncwarp();
-          const unsigned int peers = *mask;
-          if (clears)
-            masks[(r + mask_tables<Word> - 1) % mask_tables<Word> * digits +
-                  digit_of(words[r == 0 ? 0 : r - 1])] = 0;
-          clears = rank_among(peers) == 0;
-          in_order.set(r, take_place(counts, digit, peers, true));
+          for (int r = 0; r < items; ++r) {
+            const std::uint32_t digit = digit_of(words[r]);
+            std::uint32_t* const mask = masks + r % mask_tables<Word> * digits + digit;
+            const bool is_frequent = HasFrequent && digit == frequent;
+            unsigned int peers = HasFrequent ? __ballot_sync(full_warp, is_frequent) : 0;
+            if (!is_frequent) atomicOr(mask, 1u << (thread % 32));
+            __syncwarp();
+            if (!is_frequent) peers = *mask;
+            if (clears)
+              masks[(r + mask_tables<Word> - 1) % mask_tables<Word> * digits +
+                    digit_of(words[r == 0 ? 0 : r - 1])] = 0;
+            clears = rank_among(peers) == 0;
+            in_order.set(r, take_place(counts, digit, peers, true));
+          }
+        };
+        if (is_heavy) {
+          rank_by_masks(std::true_type{});
+        } else {
+          rank_by_masks(std::false_type{});
         }
       }
     } else {

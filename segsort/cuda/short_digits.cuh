@@ -13,7 +13,7 @@
 namespace sortie::segsort::radix {
 
 /// Shape of a block. Tiles are at least as large as those of cub::DeviceRadixSort, so that the table
-/// of statuses takes at most as much storage.
+/// of statuses takes at most as much storage; larger for pairs of 8 bytes, which have lists beside it.
 template <class Word, int ValueBytes>
 inline constexpr PartitionShape short_shape =
     sizeof(Word) == 1   ? PartitionShape{512, ValueBytes == 8 ? 12 : 14, 2}
@@ -23,13 +23,14 @@ inline constexpr PartitionShape short_shape =
                                          : ValueBytes == 4 ? 13
                                                            : 11,
                                          2}
-                        : PartitionShape{512, ValueBytes == 8 ? 9 : 12, 2};
+                        : PartitionShape{512, ValueBytes == 8 ? 10 : 12, 2};
 
 /// In temporary storage. The kernel clears it.
 template <class Word>
 struct ShortPasses {
   std::uint32_t counts[all_passes<Word>][digits];  ///< of the items of each digit
   std::uint32_t next_tile[all_passes<Word>];
+  std::uint32_t is_disordered;  ///< not 0 if a key is followed by a lesser one
 };
 
 /// Statuses of a table of all digits of all tiles.
@@ -46,8 +47,48 @@ struct StartOfThread {
   __device__ void store(int, std::uint64_t) const {}
 };
 
+/// Copies an array. Called by the whole grid.
+template <class Item>
+__device__ __forceinline__ void copy_array(const Item* from, Item* to, std::uint32_t length) {
+  constexpr int at_once = 8;
+  const std::uint32_t all_threads = gridDim.x * blockDim.x;
+  for (std::uint32_t begin = blockIdx.x * blockDim.x + threadIdx.x; begin < length;
+       begin += at_once * all_threads) {
+    Item items[at_once];
+#pragma unroll
+    for (int r = 0; r < at_once; ++r) items[r] = from[min(begin + r * all_threads, length - 1)];
+#pragma unroll
+    for (int r = 0; r < at_once; ++r)
+      if (begin + r * all_threads < length) to[begin + r * all_threads] = items[r];
+  }
+}
+
+/// Looks for keys that are followed by lesser ones, while the digits of all keys are counted.
+template <class Word>
+struct OrderCheck {
+  const Arguments<Word>& arguments;
+  std::uint32_t length;
+  bool is_ordered = true;  ///< as far as the warp has looked
+
+  /// \param keys   of the thread, in a tile
+  /// \param first  place of the first of them
+  template <int Items>
+  __device__ __forceinline__ void operator()(const Word (&keys)[Items], std::uint64_t first) {
+    // One row of a tile is enough to see that most arrays are not in order.
+#pragma unroll
+    for (int r = 0; r < Items; ++r) {
+      if (!is_ordered) return;
+      const std::uint64_t place = first + r * blockDim.x;
+      const Word next = arguments.keys_in[min(place + 1, std::uint64_t{length} - 1)];
+      is_ordered =
+          __all_sync(full_warp, place >= length || compared_bits(arguments.codec, keys[r]) <=
+                                                       compared_bits(arguments.codec, next)) != 0;
+    }
+  }
+};
+
 /// Sorts an array of less than 2^27 items. The blocks clear the tables, count all digits, and take
-/// one pass after the other; digits in which all keys agree take none.
+/// one pass after the other; digits in which all keys agree take none. An array in order is copied.
 ///
 ///   global memory   counts of all digits; statuses as in a pass of radix_passes.cuh
 ///   shared memory   the counters, then PassShared
@@ -77,13 +118,27 @@ __global__ void __launch_bounds__(short_shape<Word, ValueBytes>.threads,
 
   const int used_passes = passes_of(arguments.codec);
   auto* const counts = reinterpret_cast<unsigned int*>(shared.area);
-  count_digits_of_tiles<threads>(arguments, counts, 0, used_passes, false, length);
+  OrderCheck<Word> check{arguments, length};
+  count_digits_of_tiles<threads>(
+      arguments, counts, 0, used_passes, false, length,
+      [&](const auto& keys, std::uint64_t first) { check(keys, first); });
+  if (!check.is_ordered && lane() == 0) passes->is_disordered = 1;
   constexpr unsigned int counters = all_passes<Word> * digits;
   for (unsigned int i = thread; i < counters; i += threads) {
     const unsigned int sum = counts[i] + counts[counters + i];
     if (sum != 0) atomicAdd(&passes->counts[i / digits][i % digits], sum);
   }
   grid.sync();
+  if (passes->is_disordered == 0) {
+    if (arguments.keys_in == arguments.keys_out) return;
+    copy_array(arguments.keys_in, arguments.keys_out, length);
+    if constexpr (ValueBytes != 0) {
+      using Value = ValueWord<ValueBytes>;
+      copy_array(static_cast<const Value*>(arguments.values_in),
+                 static_cast<Value*>(arguments.values_out), length);
+    }
+    return;
+  }
 
   // Bit p: pass p is necessary.
   unsigned int necessary = 0;
@@ -93,7 +148,11 @@ __global__ void __launch_bounds__(short_shape<Word, ValueBytes>.threads,
     if (!agrees) necessary |= 1u << p;
   }
   // Without a pass nothing would be written; the order of equal words is kept by any.
-  if (necessary == 0) necessary = 1;
+  for (int p = 0; p < used_passes &&
+                  (necessary == 0 ||
+                   has_wrong_parity(arguments, static_cast<std::uint32_t>(lanes_of(necessary))));
+       ++p)
+    necessary |= 1u << p;
   const auto count = static_cast<std::uint32_t>(lanes_of(necessary));
   std::uint32_t number = 0;
   for (int p = 0; p < used_passes; ++p) {

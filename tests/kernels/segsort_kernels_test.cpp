@@ -16,6 +16,7 @@
 #include "segsort/cuda/batch_sort.cuh"
 #include "segsort/cuda/block_sort.cuh"
 #include "segsort/cuda/bucket_runs.cuh"
+#include "segsort/cuda/double_buffers.hpp"
 #include "segsort/cuda/few_keys.cuh"
 #include "segsort/cuda/grid_partition.cuh"
 #include "segsort/cuda/partition.cuh"
@@ -40,7 +41,8 @@ enum class Keys {
   mostly_least,
   tiny,
   steep_above,
-  three_random
+  three_random,
+  ascending
 };
 
 template <class Word>
@@ -72,6 +74,7 @@ std::vector<Word> make_keys(Keys kind, std::size_t count) {
     if (kind == Keys::three_random) key = static_cast<Word>(std::mt19937_64(random() % 3)());
     if (kind == Keys::few_random) key = static_cast<Word>(std::mt19937_64(random() % 90)());
   }
+  if (kind == Keys::ascending) std::sort(keys.begin(), keys.end());
   return keys;
 }
 
@@ -157,6 +160,23 @@ class Problem {
     }
   }
 
+  /// Makes a copy of the input, and lets passes alternate between it and a second buffer.
+  void let_alternate(int bits) {
+    is_in_input_ = passes_end_in_input(bits);
+    keys_buffer_ = keys_;
+    values_buffer_ = values_;
+    arguments.keys_in = keys_buffer_.data();
+    (is_in_input_ ? arguments.keys_out : arguments.keys_scratch) = keys_buffer_.data();
+    if (ValueBytes == 0) return;
+    arguments.values_in = values_buffer_.data();
+    (is_in_input_ ? arguments.values_out : arguments.values_scratch) = values_buffer_.data();
+  }
+  void end_alternation() {
+    if (!is_in_input_) return;
+    keys_out = keys_buffer_;
+    values_out = values_buffer_;
+  }
+
   /// All segments that `counts` takes are sorted, stably.
   template <class Counts>
   void expect_sorted(const Counts& counts) const {
@@ -194,6 +214,9 @@ class Problem {
   }
 
   bool descending_;
+  bool is_in_input_ = false;
+  std::vector<Word> keys_buffer_;
+  std::vector<Value> values_buffer_;
   std::vector<std::uint32_t> offsets_{0};
   std::vector<Word> keys_;
   std::vector<Word> keys_scratch_;
@@ -512,7 +535,8 @@ TEST(Kernels, GridPartitionInSmallTiles) {
 /// Sorts an array by its digits, in two portions. Of narrow keys, it is a segment with others beside
 /// it, and the kernels are told the number of all items.
 template <class Word, int ValueBytes>
-void sort_by_digits(Keys kind, Order order, int end_bit = 8 * sizeof(Word)) {
+void sort_by_digits(Keys kind, Order order, bool alternates = false) {
+  constexpr int end_bit = 8 * sizeof(Word);
   using Shared = radix::PassShared<Word, ValueBytes>;
   constexpr std::uint32_t own_length = 3 * Shared::tile + 1234;
   constexpr bool is_narrow = sizeof(Word) < 4;
@@ -526,6 +550,7 @@ void sort_by_digits(Keys kind, Order order, int end_bit = 8 * sizeof(Word)) {
     problem.arguments.num_segments = 1;
   }
   problem.arguments.codec = BitRangeCodec<Word>::make(KeyKind::unsigned_integer, order, 0, end_bit);
+  if (alternates) problem.let_alternate(end_bit);
   const ArrayDecision decision{InputKind::other, ArrayMethod::digits, 0};
   radix::Passes passes{};
   std::vector<radix::Status> statuses(4 * radix::digits, 0xdeadbeef);
@@ -548,17 +573,19 @@ void sort_by_digits(Keys kind, Order order, int end_bit = 8 * sizeof(Word)) {
       });
     }
   }
+  if (alternates) problem.end_alternation();
   problem.expect_sorted([](std::uint32_t items) { return items == own_length; });
 }
 
 /// Sorts an array by its digits in one kernel.
 template <class Word, int ValueBytes>
-void sort_by_short_digits(Keys kind, Order order = Order::ascending,
-                          int end_bit = 8 * sizeof(Word)) {
+void sort_by_short_digits(Keys kind, Order order = Order::ascending, bool alternates = false) {
+  constexpr int end_bit = 8 * sizeof(Word);
   using Shared = radix::PassShared<Word, ValueBytes, radix::short_shape<Word, ValueBytes>>;
   constexpr std::uint32_t length = 2 * Shared::tile + 1234;
   Problem<Word, ValueBytes> problem({length}, kind, order);
   problem.arguments.codec = BitRangeCodec<Word>::make(KeyKind::unsigned_integer, order, 0, end_bit);
+  if (alternates) problem.let_alternate(end_bit);
   radix::ShortPasses<Word> passes;
   std::vector<radix::Status> statuses(radix::short_status_words<Word, ValueBytes>(length));
   std::memset(&passes, 0xab, sizeof(passes));
@@ -572,6 +599,7 @@ void sort_by_short_digits(Keys kind, Order order = Order::ascending,
     problem.arguments.codec.plain ? run.template operator()<true>()
                                   : run.template operator()<false>();
   });
+  if (alternates) problem.end_alternation();
   problem.expect_sorted(any_length);
 }
 
@@ -580,6 +608,17 @@ TEST(Kernels, ShortDigits) {
   sort_by_short_digits<std::uint32_t, 4>(Keys::few_random);
   sort_by_short_digits<std::uint64_t, 0>(Keys::steep);
   sort_by_short_digits<std::uint64_t, 4>(Keys::half_greatest, Order::descending);
+  sort_by_short_digits<std::uint32_t, 4>(Keys::ascending);
+  sort_by_short_digits<std::uint64_t, 8>(Keys::ascending, Order::descending);
+}
+
+// Few digits that differ, so that a pass is added.
+TEST(Kernels, ShortDigitsOfDoubleBuffers) {
+  sort_by_short_digits<std::uint32_t, 4>(Keys::few, Order::ascending, true);
+  sort_by_short_digits<std::uint64_t, 0>(Keys::two_fields, Order::descending, true);
+  sort_by_short_digits<std::uint32_t, 0>(Keys::ascending, Order::ascending, true);
+  sort_by_short_digits<std::uint8_t, 4>(Keys::random, Order::ascending, true);
+  sort_by_short_digits<std::uint16_t, 8>(Keys::high_bits, Order::descending, true);
 }
 
 /// Sorts an array by buckets, with the cuts `stride` items apart.
@@ -702,6 +741,13 @@ TEST(Kernels, Digits) {
   sort_by_digits<std::uint16_t, 4>(Keys::random, Order::descending);
   sort_by_digits<std::uint8_t, 8>(Keys::half_greatest, Order::descending);
   sort_by_digits<std::uint8_t, 4>(Keys::random, Order::ascending);
+}
+
+TEST(Kernels, DigitsOfDoubleBuffers) {
+  sort_by_digits<std::uint32_t, 4>(Keys::few, Order::ascending, true);
+  sort_by_digits<std::uint32_t, 0>(Keys::high_bits, Order::descending, true);
+  sort_by_digits<std::uint64_t, 8>(Keys::two_fields, Order::ascending, true);
+  sort_by_digits<std::uint64_t, 0>(Keys::random, Order::ascending, true);
 }
 
 }  // namespace
