@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "primitives/cuda/warp.cuh"
 #include "segsort/cuda/arguments.cuh"
 #include "segsort/cuda/policy.cuh"
 #include "segsort/cuda/tile.cuh"
@@ -92,9 +93,11 @@ struct RangeCut {
     return cut;
   }
   template <class Tiles>
-  __device__ RangeCut(const Part& part, Tiles) : base(part.base), span(part.span) {
+  __device__ RangeCut(const Part& part, Tiles) : RangeCut(part, wanted_buckets<Tiles>(part)) {}
+  /// \param most  buckets, unless there are fewer keys
+  __device__ RangeCut(const Part& part, int most) : base(part.base), span(part.span) {
     bits = max(bits_of(span), 1);
-    const auto wanted = static_cast<std::uint64_t>(wanted_buckets<Tiles>(part));
+    const auto wanted = static_cast<std::uint64_t>(most);
     buckets = static_cast<int>(span < wanted ? span + 1 : wanted);
     key_step = bits < 32 ? 1u << (32 - bits) : 1;
     const std::uint64_t range = std::uint64_t{bits_below(span, bits)} + key_step;
@@ -176,9 +179,14 @@ inline constexpr int samples_of_lane = 4;
 /// there.
 inline constexpr int least_low_samples = 48;
 inline constexpr int least_floating_bits = 12;
+/// Samples that differ from those in lower lanes of the same row, at most, for as many buckets as
+/// there can be: of 256 random keys, each of them often has a bucket of its own then, and needs no
+/// further sort. Samples of 256 random keys have 120 such, those of 100 random keys 110.
+inline constexpr int most_distinct_samples = 124;
 
-/// Looks for keys near the least. Executed by a warp; `sample` holds compared bits of keys of the
-/// part. \return a floating cut, and part.low_keys set, if there are many; otherwise equal ranges
+/// Looks for keys near the least, and for few keys. Executed by a warp; `sample` holds compared bits
+/// of keys of the part. \return a floating cut, and part.low_keys set, if many are near the least;
+/// otherwise equal ranges
 template <class Tiles, class Word>
 __device__ __forceinline__ RangeCut cut_by_sample(Part& part, const Word (&sample)[samples_of_lane],
                                                   Tiles tiles) {
@@ -197,7 +205,16 @@ __device__ __forceinline__ RangeCut cut_by_sample(Part& part, const Word (&sampl
 #pragma unroll
   for (int i = 0; i < samples_of_lane; ++i)
     low += __popc(__ballot_sync(full_warp, (sample[i] - least) >> (bits - 4) == 0));
-  if (low < least_low_samples) return RangeCut(part, tiles);
+  if (low < least_low_samples) {
+    int distinct = 0;
+#pragma unroll
+    for (int i = 0; i < samples_of_lane; ++i) {
+      const auto hash = static_cast<std::uint32_t>(sample[i] ^ std::uint64_t{sample[i]} >> 32);
+      const unsigned int same = __match_any_sync(full_warp, static_cast<int>(hash));
+      distinct += __popc(__ballot_sync(full_warp, rank_among(same) == 0));
+    }
+    return distinct <= most_distinct_samples ? RangeCut(part, most_buckets) : RangeCut(part, tiles);
+  }
   part.low_keys = LowKeys::found;
   return RangeCut::floating(least, greatest - least, wanted_buckets<Tiles>(part));
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "segsort/cuda/few_keys_of_tile.cuh"
 #include "segsort/cuda/policy.cuh"
 #include "segsort/cuda/tile.cuh"
 #include "segsort/cuda/word_sort.cuh"
@@ -356,15 +357,24 @@ __device__ __forceinline__ int low_zeros(std::uint64_t word) {
 /// again without the low bits in which all keys agree, and with those of the item index instead;
 /// and if many keys are near the least, as floating-point numbers. Not inlined, because it is
 /// rarely called, and most kernels are as large as the instruction cache.
-/// \param is_sorted  tile.words is in order, apart from ties; otherwise in that of the items
+/// \param spread_of_words  even: tile.words is in order, apart from ties; otherwise in that of the items
 /// \return true if the values in the tile have been overwritten
 template <class T>
 __device__ __noinline__ bool sort_uneven_tile(std::uint32_t tile_distance, int length,
                                               int segment_bits, KeyRange<typename T::Word> range,
                                               typename T::Word compare_mask, int ignored_bits,
-                                              bool is_sorted) {
+                                              Spread spread_of_words) {
   using Word = typename T::Word;
   T& tile = tile_at<T>(tile_distance);
+  const bool is_sorted = spread_of_words == Spread::even;
+  if constexpr (counts_few_keys<T>) {
+    if (spread_of_words == Spread::few_bins) {
+      if (sort_few_keys<T>(tile_distance, length, compare_mask)) return false;
+#pragma unroll
+      for (int r = 0; r < T::items; ++r)
+        tile.striped(r) = static_cast<std::uint32_t>(r * T::threads + T::thread());
+    }
+  }
   const int window = 32 - T::index_bits - segment_bits;
   const KeySpread<Word> spread = key_spread(tile, length, range, compare_mask);
   const int zeros = low_zeros(spread.differing);
@@ -399,7 +409,8 @@ __device__ __noinline__ bool sort_uneven_tile(std::uint32_t tile_distance, int l
       words[r] = (words[r] & kept) | (bits >> segment_bits & ~kept);
     }
     T::synchronise();
-    if (!sort_by_distribution(tile, words, length, false)) sort_words(tile, words);
+    if (sort_by_distribution<T, false>(tile, words, length, false) != Spread::even)
+      sort_words(tile, words);
   } else {
 #pragma unroll
     for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
@@ -481,11 +492,13 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
           __syncwarp();
         }
       }
-      if (!sort_by_distribution(tile, words, length, bins_are_equal)) {
+      const Spread spread =
+          sort_by_distribution<T, counts_few_keys<T>>(tile, words, length, bins_are_equal);
+      if (spread != Spread::even) {
 #pragma unroll
         for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
         return sort_uneven_tile<T>(distance_of(tile), length, segment_bits, {base, span},
-                                   codec.compare_mask, codec.ignored_bits, false);
+                                   codec.compare_mask, codec.ignored_bits, spread);
       }
     } else {
       sort_words(tile, words);
@@ -496,7 +509,7 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
   if (resolve_ties<T, AreShort>(tile, words, length, codec.compare_mask) != Ties::long_runs)
     return false;
   return sort_uneven_tile<T>(distance_of(tile), length, segment_bits, {base, span},
-                             codec.compare_mask, codec.ignored_bits, true);
+                             codec.compare_mask, codec.ignored_bits, Spread::even);
 }
 
 }  // namespace sortie::segsort

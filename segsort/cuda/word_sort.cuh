@@ -151,6 +151,19 @@ __device__ __noinline__ void exchange_until_sorted(std::uint32_t tile_distance) 
   sort_words(tile, words);
 }
 
+/// How the words of a tile are spread over the bins of their highest bits.
+enum class Spread {
+  even,      ///< evenly enough for sort_by_distribution()
+  crowded,   ///< a bin has half of the words
+  few_bins,  ///< at most most_bins_of_few_keys bins have all words
+};
+
+/// Bins of this size or smaller are sorted by few exchanges. Larger ones are counted instead, if
+/// there are few of them: mostly equal keys.
+template <class T>
+inline constexpr std::uint32_t least_of_few_keys = 2 * T::items;
+inline constexpr std::uint32_t most_bins_of_few_keys = 128;
+
 /// Sorts the words by distribution if they are evenly enough spread, and leaves them as
 /// sort_words() does. On entry, item e = r * threads + thread is in register r; words from `length`
 /// on are all ones.
@@ -162,11 +175,13 @@ __device__ __noinline__ void exchange_until_sorted(std::uint32_t tile_distance) 
 /// are few exchanges even for large bins of equal keys, since atomics number the words of a bin
 /// nearly in their order. If all words of a bin count as equal, they are in order at once.
 /// \param bins_are_equal  words of the same bin may be in any order
-/// \return false, with the words unchanged, if a bin has half of the words; found out after an
-/// eighth of the words if one has half of them
-template <class T>
-__device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&words)[T::items],
-                                                     int length, bool bins_are_equal) {
+/// \tparam CountsFewKeys  the caller sorts tiles of few keys by counting: also gives up if the items
+///                        are in few bins, some of them large
+/// \return what was found. Unless the words were sorted, they are unchanged: if a bin has half of
+/// the words, mostly found out after an eighth of them, or if there are few bins
+template <class T, bool CountsFewKeys>
+__device__ __forceinline__ Spread sort_by_distribution(T& tile, std::uint32_t (&words)[T::items],
+                                                       int length, bool bins_are_equal) {
   constexpr int bin_bits = T::bin_bits;
   constexpr int bins = 1 << bin_bits;
   static_assert(bins <= T::capacity, "the counters take the place of the words");
@@ -184,7 +199,7 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
 #pragma unroll
   for (int r = 0; r < T::items; ++r) {
     if (r == rows_at_first) {
-      if (T::any(crowded)) return false;
+      if (T::any(crowded)) return Spread::crowded;
     }
     const std::uint32_t rank = is_item(r) ? atomicAdd(&counter(bin_of(words[r])), 1) : 0;
     if (r < rows_at_first) crowded |= rank >= rows_at_first * T::threads / 2 && !bins_are_equal;
@@ -210,7 +225,20 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
   }
   const bool exceeds_thread = T::any(most > T::items) && !bins_are_equal;
   if (exceeds_thread) {
-    if (T::any(most > T::capacity / 2)) return false;
+    if (T::any(most > T::capacity / 2)) return Spread::crowded;
+    if constexpr (CountsFewKeys) {
+      // The sum over all threads takes the place of a bound of the keys, which is no longer needed.
+      if (thread == 0) tile.greatest[0] = 0;
+      if (T::any(most > least_of_few_keys<T>)) {
+        std::uint32_t used = 0;
+#pragma unroll
+        for (int i = 0; i < counters_per_thread; ++i) used += counts[i] != 0 ? 1 : 0;
+        used = sum_in_warp(used);
+        if (thread % 32 == 0) atomicAdd(&tile.greatest[0], used);
+        T::synchronise();
+        if (tile.greatest[0] <= most_bins_of_few_keys) return Spread::few_bins;
+      }
+    }
   }
   std::uint32_t before = up_to - sum;
   if constexpr (T::warps > 1) {
@@ -234,7 +262,7 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
 #pragma unroll
   for (int r = 0; r < T::items; ++r) tile.words[banked(static_cast<int>(places[r]))] = words[r];
   T::synchronise();
-  if (bins_are_equal) return true;
+  if (bins_are_equal) return Spread::even;
 #pragma unroll
   for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
   sort_in_thread(words);
@@ -248,7 +276,7 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
 #pragma unroll
     for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
   }
-  return true;
+  return Spread::even;
 }
 
 }  // namespace sortie::segsort
