@@ -109,7 +109,7 @@ struct DeviceTopKSegments {
 /// Sources: segsort/README.md; the threshold from group minima and the streaming buffer follow
 /// Johnson, Douze, Jegou: Billion-scale similarity search with GPUs (IEEE Trans. Big Data 2019).
 struct DeviceTopK {
-  template <SegmentKey Key>
+  template <SortKey Key>
   static cudaError_t Keys(void* d_temp_storage, std::size_t& temp_storage_bytes,
                           const Key* d_keys_in, Key* d_keys_out, std::int64_t num_items,
                           std::int64_t k, const DeviceTopKOptions& options = {},
@@ -117,7 +117,7 @@ struct DeviceTopK {
     const auto r = request(d_keys_in, d_keys_out, num_items, k, options);
     return segsort::top_k_on_device(d_temp_storage, temp_storage_bytes, r, stream);
   }
-  template <SegmentKey Key, SegmentOffset Offset>
+  template <SortKey Key, SegmentOffset Offset>
   static cudaError_t Keys(void* d_temp_storage, std::size_t& temp_storage_bytes,
                           const Key* d_keys_in, Key* d_keys_out, std::int64_t num_items,
                           std::int64_t k, const DeviceTopKSegments<Offset>& segments,
@@ -127,7 +127,7 @@ struct DeviceTopK {
     return segsort::top_k_on_device(d_temp_storage, temp_storage_bytes, r, stream);
   }
 
-  template <SegmentKey Key, SortValue Value>
+  template <SortKey Key, SortValue Value>
   static cudaError_t Pairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
                            const Key* d_keys_in, Key* d_keys_out, const Value* d_values_in,
                            Value* d_values_out, std::int64_t num_items, std::int64_t k,
@@ -136,7 +136,7 @@ struct DeviceTopK {
     add_values(r, d_values_in, d_values_out);
     return segsort::top_k_on_device(d_temp_storage, temp_storage_bytes, r, stream);
   }
-  template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
+  template <SortKey Key, SortValue Value, SegmentOffset Offset>
   static cudaError_t Pairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
                            const Key* d_keys_in, Key* d_keys_out, const Value* d_values_in,
                            Value* d_values_out, std::int64_t num_items, std::int64_t k,
@@ -149,7 +149,7 @@ struct DeviceTopK {
   }
 
   /// \tparam Position  4 or 8 bytes; \pre it can represent num_items - 1
-  template <SegmentKey Key, SegmentOffset Position>
+  template <SortKey Key, SegmentOffset Position>
   static cudaError_t Positions(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                const Key* d_keys_in, Key* d_keys_out, Position* d_positions_out,
                                std::int64_t num_items, std::int64_t k,
@@ -159,7 +159,7 @@ struct DeviceTopK {
     add_values(r, static_cast<const Position*>(nullptr), d_positions_out);
     return segsort::top_k_on_device(d_temp_storage, temp_storage_bytes, r, stream);
   }
-  template <SegmentKey Key, SegmentOffset Position, SegmentOffset Offset>
+  template <SortKey Key, SegmentOffset Position, SegmentOffset Offset>
   static cudaError_t Positions(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                const Key* d_keys_in, Key* d_keys_out, Position* d_positions_out,
                                std::int64_t num_items, std::int64_t k,
