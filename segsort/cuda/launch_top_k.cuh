@@ -10,6 +10,7 @@
 
 #include "primitives/cuda/launch.cuh"
 #include "segsort/cuda/top_k_blocks.cuh"
+#include "segsort/cuda/top_k_least.cuh"
 #include "segsort/cuda/top_k_stream.cuh"
 #include "segsort/cuda/top_k_threads.cuh"
 #include "segsort/cuda/top_k_warps.cuh"
@@ -93,7 +94,11 @@ cudaError_t launch_top_k(TopKArguments<Key> arguments, const TopKArguments<Key>&
     if (streams) status = launch_top_k_stream(of_tiles, stream);
   if (status != cudaSuccess) return status;
   if (arguments.tile_longest != 0) {
-    status = launch_top_k_tiles(of_tiles, stream);
+    status = arguments.k == 1
+                 ? launch_resident_top_k(top_k_least_kernel<Key>, of_tiles,
+                                         (segments - 1) / (threads * least_segments) + 1, threads,
+                                         0, stream)
+                 : launch_top_k_tiles(of_tiles, stream);
     segments = std::min(
         segments, arguments.num_items / (static_cast<std::uint64_t>(arguments.tile_longest) + 1));
   } else if (arguments.lists.warp_segments != nullptr) {

@@ -18,6 +18,7 @@
 /// |-------------------------|----------|------------------------------------------------------------|
 /// | up to 512, if that is   | a warp   | a tile of neighbouring segments, sorted; the first k of    |
 /// | faster (tile_longest)   |          | each are written                                           |
+/// | up to 32, k = 1         | a thread | the least of each of four segments (top_k_least.cuh)       |
 /// | up to 8 k, at most 5120 | a team   | k > 32: a tile as above, of one segment                    |
 /// | up to 32 (8-byte: 16)   | a thread | the least, or a sorting network in registers               |
 /// | up to 1024              | a warp   | threshold of all items in registers                        |
@@ -37,6 +38,8 @@ inline constexpr int longest_of_warp = 1024;
 inline constexpr int longest_of_streaming_warp = 8192;
 /// Segments up to this length are read by eight lanes if k = 1.
 inline constexpr int longest_of_lanes = 256;
+/// Segments up to this length are read by one thread if k = 1 and most are short.
+inline constexpr int longest_of_least = 32;
 inline constexpr std::uint64_t longest_of_block = 65536;
 /// Parts of longer segments: of at least this many items, at most 32 * 32 per segment.
 inline constexpr std::uint64_t shortest_part = 16384;

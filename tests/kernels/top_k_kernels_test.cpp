@@ -14,6 +14,7 @@
 #include "segsort/cuda/narrow_teams.cuh"
 #include "segsort/cuda/narrow_threads.cuh"
 #include "segsort/cuda/top_k_blocks.cuh"
+#include "segsort/cuda/top_k_least.cuh"
 #include "segsort/cuda/top_k_stream.cuh"
 #include "segsort/cuda/top_k_teams.cuh"
 #include "segsort/cuda/top_k_threads.cuh"
@@ -136,8 +137,11 @@ void expect_top(const std::vector<std::uint64_t>& lengths, std::uint64_t k, Keys
     }
     if (k > most_sorted_in_kernel) of_tiles.team_longest = longest_of_teams;
     const ChunkPlan chunks{1'000'000, chunk * 5, 1};
-    cuda_on_host::run_block(top_k_tile_threads,
-                            [&] { top_k_tile_kernel<Word, 8, std::uint32_t>(of_tiles, chunks); });
+    if (k == 1)
+      cuda_on_host::run_block(32 * top_k_warps, [&] { top_k_least_kernel<Word>(of_tiles); });
+    else
+      cuda_on_host::run_block(top_k_tile_threads,
+                              [&] { top_k_tile_kernel<Word, 8, std::uint32_t>(of_tiles, chunks); });
     cuda_on_host::run_block(32 * top_k_team_warps,
                             [&] { top_k_team_kernel<Word, 8>(of_tiles, 227 * 1024); });
   } else if (by_threads) {
