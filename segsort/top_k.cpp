@@ -304,8 +304,19 @@ void select(const Context& context, const TopKRequest& request) {
   } else {
     start_host_runtime(context.threads);
     const PhaseTimer timer(context, "top k");
-    key_bits(request.key_type) == 32 ? select_on_host<std::uint32_t>(context, request)
-                                     : select_on_host<std::uint64_t>(context, request);
+    switch (key_bytes(request.key_type)) {
+      case 1:
+        select_on_host<std::uint8_t>(context, request);
+        break;
+      case 2:
+        select_on_host<std::uint16_t>(context, request);
+        break;
+      case 4:
+        select_on_host<std::uint32_t>(context, request);
+        break;
+      default:
+        select_on_host<std::uint64_t>(context, request);
+    }
   }
   report_progress(context, "top k", request.num_items, request.num_items);
 }

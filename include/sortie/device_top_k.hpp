@@ -3,15 +3,35 @@
 
 #include <cuda_runtime_api.h>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
+#include "sortie/device_segmented_sort.hpp"
 #include "sortie/export.hpp"
 #include "sortie/key_types.hpp"
 
 namespace sortie {
 
+/// Key types of DeviceTopK: those of DeviceSort, Float16 and BFloat16.
+template <class Key>
+concept DeviceTopKKey = DeviceSortKey<Key> || SortKey<Key>;
+
 namespace segsort {
+
+/// The type of a key of DeviceTopK.
+template <DeviceTopKKey Key>
+[[nodiscard]] constexpr KeyType top_k_key_type() {
+  if constexpr (SortKey<Key>) {
+    return key_type_of<Key>();
+  } else if constexpr (std::same_as<Key, __half>) {
+    return KeyType::f16;
+  } else if constexpr (std::same_as<Key, __nv_bfloat16>) {
+    return KeyType::bf16;
+  } else {
+    return device_key_type<Key>();
+  }
+}
 
 /// One selection on device memory, type-erased: the input of the CUDA implementation.
 struct DeviceTopKRequest {
@@ -109,7 +129,7 @@ struct DeviceTopKSegments {
 /// Sources: segsort/README.md; the threshold from group minima and the streaming buffer follow
 /// Johnson, Douze, Jegou: Billion-scale similarity search with GPUs (IEEE Trans. Big Data 2019).
 struct DeviceTopK {
-  template <SegmentKey Key>
+  template <DeviceTopKKey Key>
   static cudaError_t Keys(void* d_temp_storage, std::size_t& temp_storage_bytes,
                           const Key* d_keys_in, Key* d_keys_out, std::int64_t num_items,
                           std::int64_t k, const DeviceTopKOptions& options = {},
@@ -117,7 +137,7 @@ struct DeviceTopK {
     const auto r = request(d_keys_in, d_keys_out, num_items, k, options);
     return segsort::top_k_on_device(d_temp_storage, temp_storage_bytes, r, stream);
   }
-  template <SegmentKey Key, SegmentOffset Offset>
+  template <DeviceTopKKey Key, SegmentOffset Offset>
   static cudaError_t Keys(void* d_temp_storage, std::size_t& temp_storage_bytes,
                           const Key* d_keys_in, Key* d_keys_out, std::int64_t num_items,
                           std::int64_t k, const DeviceTopKSegments<Offset>& segments,
@@ -127,7 +147,7 @@ struct DeviceTopK {
     return segsort::top_k_on_device(d_temp_storage, temp_storage_bytes, r, stream);
   }
 
-  template <SegmentKey Key, SortValue Value>
+  template <DeviceTopKKey Key, SortValue Value>
   static cudaError_t Pairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
                            const Key* d_keys_in, Key* d_keys_out, const Value* d_values_in,
                            Value* d_values_out, std::int64_t num_items, std::int64_t k,
@@ -136,7 +156,7 @@ struct DeviceTopK {
     add_values(r, d_values_in, d_values_out);
     return segsort::top_k_on_device(d_temp_storage, temp_storage_bytes, r, stream);
   }
-  template <SegmentKey Key, SortValue Value, SegmentOffset Offset>
+  template <DeviceTopKKey Key, SortValue Value, SegmentOffset Offset>
   static cudaError_t Pairs(void* d_temp_storage, std::size_t& temp_storage_bytes,
                            const Key* d_keys_in, Key* d_keys_out, const Value* d_values_in,
                            Value* d_values_out, std::int64_t num_items, std::int64_t k,
@@ -149,7 +169,7 @@ struct DeviceTopK {
   }
 
   /// \tparam Position  4 or 8 bytes; \pre it can represent num_items - 1
-  template <SegmentKey Key, SegmentOffset Position>
+  template <DeviceTopKKey Key, SegmentOffset Position>
   static cudaError_t Positions(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                const Key* d_keys_in, Key* d_keys_out, Position* d_positions_out,
                                std::int64_t num_items, std::int64_t k,
@@ -159,7 +179,7 @@ struct DeviceTopK {
     add_values(r, static_cast<const Position*>(nullptr), d_positions_out);
     return segsort::top_k_on_device(d_temp_storage, temp_storage_bytes, r, stream);
   }
-  template <SegmentKey Key, SegmentOffset Position, SegmentOffset Offset>
+  template <DeviceTopKKey Key, SegmentOffset Position, SegmentOffset Offset>
   static cudaError_t Positions(void* d_temp_storage, std::size_t& temp_storage_bytes,
                                const Key* d_keys_in, Key* d_keys_out, Position* d_positions_out,
                                std::int64_t num_items, std::int64_t k,
@@ -178,7 +198,7 @@ struct DeviceTopK {
                                             std::int64_t num_items, std::int64_t k,
                                             const DeviceTopKOptions& options) {
     segsort::DeviceTopKRequest r;
-    r.key_type = key_type_of<Key>();
+    r.key_type = segsort::top_k_key_type<Key>();
     r.keys_in = keys_in;
     r.keys_out = keys_out;
     r.num_items = num_items;

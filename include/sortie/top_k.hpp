@@ -63,7 +63,7 @@ SORTIE_API void select(const Context& context, const TopKRequest& request);
 /// and the temporary storage of DeviceTopK.
 /// The result does not depend on the number of threads.
 /// Source: segsort/README.md; a buffer is reduced by introselect (Musser 1997, std::nth_element).
-template <SegmentKey Key, SegmentOffset Offset>
+template <SortKey Key, SegmentOffset Offset>
 void top_k(const Context& context, std::span<const Key> keys, std::span<const Offset> begin_offsets,
            std::span<const Offset> end_offsets, std::uint64_t k, std::span<std::uint64_t> positions,
            const TopKOptions& options = {}) {
@@ -74,7 +74,7 @@ void top_k(const Context& context, std::span<const Key> keys, std::span<const Of
 
 /// The same for one array, which is one segment.
 /// \param positions  k numbers
-template <SegmentKey Key>
+template <SortKey Key>
 void top_k(const Context& context, std::span<const Key> keys, std::uint64_t k,
            std::span<std::uint64_t> positions, const TopKOptions& options = {}) {
   const std::uint64_t begin = 0;

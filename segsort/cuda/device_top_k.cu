@@ -15,7 +15,7 @@ namespace {
 
 bool is_valid_selection(const DeviceTopKRequest& request) {
   const auto is_width = [](int bytes) { return bytes == 4 || bytes == 8; };
-  return is_width(key_bytes(request.key_type)) && is_width(request.offset_bytes) &&
+  return is_width(request.offset_bytes) &&
          (request.value_bytes == 0 || is_width(request.value_bytes)) && request.num_items >= 0 &&
          request.num_segments >= 0 && request.k >= 0 && request.num_outputs >= 0 &&
          (request.begin_offsets != nullptr || request.num_segments == 0 ||
@@ -47,18 +47,20 @@ std::int64_t team_longest_of(std::int64_t k) {
 }
 
 /// Mean lengths of segments up to which sorting in tiles takes less time than selecting, in order,
-/// by k.
+/// by k; k = 1: up to which threads find the least.
 std::int64_t longest_mean_of_tiles(std::int64_t k) {
   if (k > most_sorted_in_kernel) return std::max<std::int64_t>(team_longest_of(k), warp_tile);
   return k == 1 ? 16 : k < 32 ? 64 : 256;
 }
 
-/// The longest segment that is sorted in a tile; 0: no tiles. If the kernels for longer segments do
+/// The longest segment that is sorted in a tile, or, k = 1, that a thread reads; 0: neither. If the kernels for longer segments do
 /// not order their results, tiles take all segments that fit.
 int tile_longest_of(const DeviceTopKRequest& request) {
-  if (!request.sorted || request.k > most_selected || request.num_segments <= 1 ||
+  if ((!request.sorted && request.k != 1) || request.k > most_selected ||
+      request.num_segments <= 1 ||
       request.num_items / request.num_segments > longest_mean_of_tiles(request.k))
     return 0;
+  if (request.k == 1) return longest_of_least;
   if (request.k > most_sorted_in_kernel) return warp_tile;
   return static_cast<int>(std::max<std::int64_t>(longest_mean_of_tiles(request.k), 64));
 }
@@ -71,10 +73,12 @@ std::uint64_t warp_longest_of(const DeviceTopKRequest& request) {
              : longest_of_warp;
 }
 
-/// Whether one segment is read by all warps, unless it is shorter than the array.
+/// Whether one segment is read by all warps, unless it is shorter than the array. Of keys of one byte,
+/// too many are equal.
 bool is_streamed(const DeviceTopKRequest& request) {
   const auto items = static_cast<std::uint64_t>(request.num_items);
-  return request.num_segments == 1 && items >= shortest_sampled && items <= longest_streamed;
+  return key_bytes(request.key_type) != 1 && request.num_segments == 1 &&
+         items >= shortest_sampled && items <= longest_streamed;
 }
 
 Plan plan_of(const DeviceTopKRequest& request) {
@@ -113,12 +117,13 @@ struct TopKStorage {
     const auto segments = static_cast<std::uint64_t>(request.num_segments);
     const auto outputs = static_cast<std::uint64_t>(request.num_outputs);
     const auto key = static_cast<std::uint64_t>(key_bytes(request.key_type));
+    const auto word = std::max<std::uint64_t>(key, sizeof(std::uint32_t));
     const auto value = static_cast<std::uint64_t>(request.value_bytes);
     const auto k = static_cast<std::uint64_t>(request.k);
     const Plan plan = plan_of(request);
     StorageCarver carver(base);
-    const bool by_threads = key == 4 ? begins_with_threads<std::uint32_t>(items, segments, k)
-                                     : begins_with_threads<std::uint64_t>(items, segments, k);
+    const bool by_threads = word == 4 ? begins_with_threads<std::uint32_t>(items, segments, k)
+                                      : begins_with_threads<std::uint64_t>(items, segments, k);
     const auto tile_longest = static_cast<std::uint64_t>(tile_longest_of(request));
     const bool by_tiles = tile_longest != 0;
     if (plan != Plan::sort_whole && (by_tiles || by_threads || items > longest_of_warp)) {
@@ -152,8 +157,8 @@ struct TopKStorage {
       lists.part_capacity = parts;
       most_block_tasks = of_block + parts;
       if (is_streamed(request)) {
-        lists.stream_minima = carver.take<char>(stream_minima * key);
-        lists.stream_words = carver.take<char>(stream_capacity * key);
+        lists.stream_minima = carver.take<char>(stream_minima * word);
+        lists.stream_words = carver.take<char>(stream_capacity * word);
         lists.stream_positions = carver.take<std::uint32_t>(stream_capacity);
       }
     }
@@ -210,16 +215,17 @@ struct TopKStorage {
   }
 };
 
-template <class Word>
-cudaError_t select_words(const DeviceTopKRequest& request, TopKStorage& storage,
-                         cudaStream_t stream) {
+/// \tparam Key  unsigned, of the width of the keys
+template <class Key>
+cudaError_t select_keys(const DeviceTopKRequest& request, TopKStorage& storage,
+                        cudaStream_t stream) {
   const Plan plan = plan_of(request);
   const auto offsets = [&](const void* data) {
     return DeviceOffsets{data, request.offset_bytes == 8};
   };
-  TopKArguments<Word> arguments{
-      .keys_in = static_cast<const Word*>(request.keys_in),
-      .keys_out = static_cast<Word*>(request.keys_out),
+  TopKArguments<Key> arguments{
+      .keys_in = static_cast<const Key*>(request.keys_in),
+      .keys_out = static_cast<Key*>(request.keys_out),
       .values_in = request.values_in,
       .values_out = request.values_out,
       .value_bytes = request.value_bytes,
@@ -232,7 +238,7 @@ cudaError_t select_words(const DeviceTopKRequest& request, TopKStorage& storage,
       .row_length = static_cast<std::uint64_t>(request.num_items / request.num_segments),
       .device_num_segments = request.device_num_segments,
       .k = static_cast<std::uint64_t>(request.k),
-      .codec = KeyCodec<Word>(kind_of(request.key_type), request.order),
+      .codec = {KeyCodec<Key>(kind_of(request.key_type), request.order)},
       .sorted = request.sorted && request.k <= most_sorted_in_kernel,
       .chunk = 1,
       .capacity = buffer_capacity(request.k),
@@ -240,7 +246,7 @@ cudaError_t select_words(const DeviceTopKRequest& request, TopKStorage& storage,
       .warp_longest = warp_longest_of(request),
       .tile_longest = tile_longest_of(request),
       .team_longest = static_cast<std::uint64_t>(team_longest_of(request.k))};
-  const TopKArguments<Word> of_tiles = arguments;
+  const TopKArguments<Key> of_tiles = arguments;
   cudaError_t status = cudaSuccess;
   if (plan == Plan::sort_whole) {
     std::uint64_t* const offsets = request.begin_offsets == nullptr ? storage.extents : nullptr;
@@ -250,12 +256,12 @@ cudaError_t select_words(const DeviceTopKRequest& request, TopKStorage& storage,
     if (status == cudaSuccess)
       status = sort_on_device(storage.sort, storage.sort_bytes, storage.sort_request, stream);
     if (status != cudaSuccess) return status;
-    arguments.keys_in = reinterpret_cast<const Word*>(storage.keys);
+    arguments.keys_in = reinterpret_cast<const Key*>(storage.keys);
     arguments.values_in = storage.values;
     return launch_copy_first(arguments, stream);
   }
   if (plan == Plan::select_then_sort) {
-    arguments.keys_out = reinterpret_cast<Word*>(storage.keys);
+    arguments.keys_out = reinterpret_cast<Key*>(storage.keys);
     arguments.values_out = storage.values;
   }
   if (storage.lists.counters != nullptr)
@@ -282,8 +288,16 @@ cudaError_t top_k_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
   }
   if (temp_storage_bytes < storage.bytes) return cudaErrorInvalidValue;
   if (request.num_items == 0 || request.num_segments == 0 || request.k == 0) return cudaSuccess;
-  return key_bits(request.key_type) == 32 ? select_words<std::uint32_t>(request, storage, stream)
-                                          : select_words<std::uint64_t>(request, storage, stream);
+  switch (key_bytes(request.key_type)) {
+    case 1:
+      return select_keys<std::uint8_t>(request, storage, stream);
+    case 2:
+      return select_keys<std::uint16_t>(request, storage, stream);
+    case 4:
+      return select_keys<std::uint32_t>(request, storage, stream);
+    default:
+      return select_keys<std::uint64_t>(request, storage, stream);
+  }
 }
 
 }  // namespace sortie::segsort

@@ -10,6 +10,7 @@
 
 #include "primitives/cuda/launch.cuh"
 #include "segsort/cuda/top_k_blocks.cuh"
+#include "segsort/cuda/top_k_least.cuh"
 #include "segsort/cuda/top_k_stream.cuh"
 #include "segsort/cuda/top_k_threads.cuh"
 #include "segsort/cuda/top_k_warps.cuh"
@@ -19,9 +20,9 @@
 namespace sortie::segsort {
 
 /// Launches at most as many blocks as can be resident, and as `most_blocks`.
-template <class Word>
-cudaError_t launch_resident_top_k(void (*kernel)(TopKArguments<Word>),
-                                  const TopKArguments<Word>& arguments, std::uint64_t most_blocks,
+template <class Key>
+cudaError_t launch_resident_top_k(void (*kernel)(TopKArguments<Key>),
+                                  const TopKArguments<Key>& arguments, std::uint64_t most_blocks,
                                   unsigned int threads, std::size_t shared_bytes,
                                   cudaStream_t stream) {
   int device = 0;
@@ -51,26 +52,28 @@ bool begins_with_threads(std::uint64_t items, std::uint64_t segments, std::uint6
 
 /// Launches the kernel that sorts short segments in tiles, and lists the others, and that of the
 /// teams. Defined in launch_top_k_tiles.cuh.
-template <class Word>
-cudaError_t launch_top_k_tiles(const TopKArguments<Word>& arguments, cudaStream_t stream);
+template <class Key>
+cudaError_t launch_top_k_tiles(const TopKArguments<Key>& arguments, cudaStream_t stream);
+extern template cudaError_t launch_top_k_tiles(const TopKArguments<std::uint8_t>&, cudaStream_t);
+extern template cudaError_t launch_top_k_tiles(const TopKArguments<std::uint16_t>&, cudaStream_t);
 extern template cudaError_t launch_top_k_tiles(const TopKArguments<std::uint32_t>&, cudaStream_t);
 extern template cudaError_t launch_top_k_tiles(const TopKArguments<std::uint64_t>&, cudaStream_t);
 
 /// Launches the kernels that stream one long segment.
-template <class Word>
-cudaError_t launch_top_k_stream(const TopKArguments<Word>& arguments, cudaStream_t stream) {
+template <class Key>
+cudaError_t launch_top_k_stream(const TopKArguments<Key>& arguments, cudaStream_t stream) {
   cudaError_t status =
-      launch_resident_top_k(top_k_stream_sample_kernel<Word>, arguments, stream_sample_blocks,
+      launch_resident_top_k(top_k_stream_sample_kernel<Key>, arguments, stream_sample_blocks,
                             stream_sample_threads, 0, stream);
   if (status == cudaSuccess)
     status = launch_resident_top_k(
-        top_k_stream_kernel<Word>, arguments,
-        arguments.num_items * sizeof(Word) / (16 * std::uint64_t{stream_threads} * stream_vectors) +
+        top_k_stream_kernel<Key>, arguments,
+        arguments.num_items * sizeof(Key) / (16 * std::uint64_t{stream_threads} * stream_vectors) +
             1,
         stream_threads, 0, stream);
   if (status == cudaSuccess)
     status =
-        launch_resident_top_k(top_k_stream_rank_kernel<Word>, arguments,
+        launch_resident_top_k(top_k_stream_rank_kernel<Key>, arguments,
                               stream_capacity / (stream_threads / 32), stream_threads, 0, stream);
   return status;
 }
@@ -78,8 +81,8 @@ cudaError_t launch_top_k_stream(const TopKArguments<Word>& arguments, cudaStream
 /// Launches the selection. \pre the counters are zeroed, if there are any
 /// \param of_tiles  arguments for the kernels of tiles and of streamed segments, whose results are
 ///                  final
-template <class Word>
-cudaError_t launch_top_k(TopKArguments<Word> arguments, const TopKArguments<Word>& of_tiles,
+template <class Key>
+cudaError_t launch_top_k(TopKArguments<Key> arguments, const TopKArguments<Key>& of_tiles,
                          std::uint64_t most_block_tasks, cudaStream_t stream) {
   constexpr unsigned int threads = 32 * top_k_warps;
   // Enough chunks for the warps of any GPU, each of which takes several to balance the load.
@@ -87,34 +90,39 @@ cudaError_t launch_top_k(TopKArguments<Word> arguments, const TopKArguments<Word
   cudaError_t status = cudaSuccess;
   std::uint64_t segments = arguments.num_segments;
   const bool streams = arguments.lists.stream_words != nullptr;
-  if (streams) status = launch_top_k_stream(of_tiles, stream);
+  if constexpr (sizeof(Key) > 1)
+    if (streams) status = launch_top_k_stream(of_tiles, stream);
   if (status != cudaSuccess) return status;
   if (arguments.tile_longest != 0) {
-    status = launch_top_k_tiles(of_tiles, stream);
+    status = arguments.k == 1
+                 ? launch_resident_top_k(top_k_least_kernel<Key>, of_tiles,
+                                         (segments - 1) / (threads * least_segments) + 1, threads,
+                                         0, stream)
+                 : launch_top_k_tiles(of_tiles, stream);
     segments = std::min(
         segments, arguments.num_items / (static_cast<std::uint64_t>(arguments.tile_longest) + 1));
   } else if (arguments.lists.warp_segments != nullptr) {
     // With twice as many warps at once, for segments that need few registers.
     const bool tiny = arguments.num_items / 4 <= segments;
-    status = launch_resident_top_k(tiny ? top_k_thread_kernel<Word, longest_of_any_thread>
-                                        : top_k_thread_kernel<Word, longest_of_thread<Word>>,
+    status = launch_resident_top_k(tiny ? top_k_thread_kernel<Key, longest_of_any_thread>
+                                        : top_k_thread_kernel<Key, longest_of_thread<WordOf<Key>>>,
                                    arguments, (segments - 1) / threads + 1, threads, 0, stream);
     segments = std::min(segments, arguments.num_items / (longest_of_any_thread + 1));
   }
   arguments.chunk =
       static_cast<unsigned int>(std::clamp<std::uint64_t>(segments / most_warps, 1, 32));
   if (status == cudaSuccess && segments != 0)
-    status = launch_resident_top_k(top_k_warp_kernel<Word>, arguments,
+    status = launch_resident_top_k(top_k_warp_kernel<Key>, arguments,
                                    (segments - 1) / (arguments.chunk * top_k_warps) + 1, threads, 0,
                                    stream);
   if (status != cudaSuccess || most_block_tasks == 0) return status;
   if (arguments.lists.bounds != nullptr && !streams)
-    status = launch_resident_top_k(top_k_sample_kernel<Word>, arguments,
+    status = launch_resident_top_k(top_k_sample_kernel<Key>, arguments,
                                    arguments.num_items / shortest_sampled * sample_parts,
                                    top_k_block, 0, stream);
   if (status != cudaSuccess) return status;
-  return launch_resident_top_k(top_k_block_kernel<Word>, arguments, most_block_tasks, top_k_block,
-                               top_k_shared_bytes<Word>(arguments.capacity), stream);
+  return launch_resident_top_k(top_k_block_kernel<Key>, arguments, most_block_tasks, top_k_block,
+                               top_k_shared_bytes<WordOf<Key>>(arguments.capacity), stream);
 }
 
 /// Launches number_items_kernel for indices of `value_bytes` bytes.
@@ -131,8 +139,8 @@ inline cudaError_t number_items(void* indices, int value_bytes, std::uint64_t it
   return cudaGetLastError();
 }
 
-template <class Word>
-cudaError_t launch_copy_first(const TopKArguments<Word>& arguments, cudaStream_t stream) {
+template <class Key>
+cudaError_t launch_copy_first(const TopKArguments<Key>& arguments, cudaStream_t stream) {
   constexpr std::uint64_t most_blocks = 4096;
   // Threads for each segment, as many as it has results on average.
   const std::uint64_t results =

@@ -14,37 +14,37 @@
 namespace sortie::segsort {
 
 /// Shared memory of a block if each of its teams has a tile.
-template <class Word, int ValueBytes, int List>
+template <class Key, int ValueBytes, int List>
 inline constexpr std::size_t bytes_of_teams = top_k_team_warps / team_warps(team_class(List)) *
-                                              sizeof(TeamTile<Word, ValueBytes, List>);
+                                              sizeof(TeamTile<Key, ValueBytes, List>);
 
 /// Launches the kernel of the teams.
-template <class Word, int ValueBytes>
-cudaError_t launch_top_k_teams(const LaunchPlan& plan, const TopKArguments<Word>& arguments) {
+template <class Key, int ValueBytes>
+cudaError_t launch_top_k_teams(const LaunchPlan& plan, const TopKArguments<Key>& arguments) {
   const std::uint64_t most = plan.most_segments_from(warp_tile + 1);
   if (arguments.team_longest == 0 || most == 0) return cudaSuccess;
   constexpr std::size_t wanted =
-      std::max({bytes_of_teams<Word, ValueBytes, 0>, bytes_of_teams<Word, ValueBytes, 1>,
-                bytes_of_teams<Word, ValueBytes, 2>});
-  static_assert(sizeof(TeamTile<Word, ValueBytes, team_lists - 1>) <= shared_bytes_of_teams);
+      std::max({bytes_of_teams<Key, ValueBytes, 0>, bytes_of_teams<Key, ValueBytes, 1>,
+                bytes_of_teams<Key, ValueBytes, 2>});
+  static_assert(sizeof(TeamTile<Key, ValueBytes, team_lists - 1>) <= shared_bytes_of_teams);
   const std::size_t bytes = std::min(wanted, static_cast<std::size_t>(plan.limits.shared_bytes));
-  return launch_resident(top_k_team_kernel<Word, ValueBytes>, plan, LaunchOrder::after, most,
+  return launch_resident(top_k_team_kernel<Key, ValueBytes>, plan, LaunchOrder::after, most,
                          no_limit, 32 * top_k_team_warps, bytes, arguments,
                          static_cast<unsigned int>(bytes));
 }
 
 /// Launches the kernel that sorts short segments in tiles, and lists the
 /// others, and that of the teams. \pre the counters are zeroed
-template <class Word>
-cudaError_t launch_top_k_tiles(const TopKArguments<Word>& arguments, cudaStream_t stream) {
+template <class Key>
+cudaError_t launch_top_k_tiles(const TopKArguments<Key>& arguments, cudaStream_t stream) {
   LaunchPlan plan{arguments.num_items, arguments.num_segments, {}, stream, LaunchOrder::after};
   const cudaError_t status = plan.limits.query();
   if (status != cudaSuccess) return status;
   const auto launch_for = [&]<int ValueBytes, class Index>() {
-    const cudaError_t launched = launch_chunks<LargeTiles, SelectionTiles<Word, ValueBytes, Index>>(
-        top_k_tile_kernel<Word, ValueBytes, Index>, plan, arguments);
+    const cudaError_t launched = launch_chunks<LargeTiles, SelectionTiles<Key, ValueBytes, Index>>(
+        top_k_tile_kernel<Key, ValueBytes, Index>, plan, arguments);
     return launched != cudaSuccess ? launched
-                                   : launch_top_k_teams<Word, ValueBytes>(plan, arguments);
+                                   : launch_top_k_teams<Key, ValueBytes>(plan, arguments);
   };
   const auto launch_with = [&]<class Index>(Index) {
     return arguments.value_bytes == 0   ? launch_for.template operator()<0, Index>()

@@ -3,19 +3,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "primitives/key_codec.hpp"
 #include "segsort/cuda/arguments.cuh"
+#include "segsort/cuda/narrow_tiles.cuh"
 #include "segsort/cuda/policy.cuh"
 
 /// Selection of the k first keys of each segment. Keys are words that ascend in the requested order
-/// (KeyCodec), so that the k least words are wanted, those at the lowest positions among equal
-/// ones.
+/// (WordCodec), so that the k least words are wanted, those at the lowest positions among equal
+/// ones. Keys of 1 and 2 bytes are widened to words of 4 when they are loaded.
 ///
 /// | Length                  | By       | Method                                                     |
 /// |-------------------------|----------|------------------------------------------------------------|
 /// | up to 512, if that is   | a warp   | a tile of neighbouring segments, sorted; the first k of    |
 /// | faster (tile_longest)   |          | each are written                                           |
+/// | up to 32, k = 1         | a thread | the least of each of four segments (top_k_least.cuh)       |
 /// | up to 8 k, at most 5120 | a team   | k > 32: a tile as above, of one segment                    |
 /// | up to 32 (8-byte: 16)   | a thread | the least, or a sorting network in registers               |
 /// | up to 1024              | a warp   | threshold of all items in registers                        |
@@ -35,6 +38,8 @@ inline constexpr int longest_of_warp = 1024;
 inline constexpr int longest_of_streaming_warp = 8192;
 /// Segments up to this length are read by eight lanes if k = 1.
 inline constexpr int longest_of_lanes = 256;
+/// Segments up to this length are read by one thread if k = 1 and most are short.
+inline constexpr int longest_of_least = 32;
 inline constexpr std::uint64_t longest_of_block = 65536;
 /// Parts of longer segments: of at least this many items, at most 32 * 32 per segment.
 inline constexpr std::uint64_t shortest_part = 16384;
@@ -165,12 +170,33 @@ struct SelectionOffsets {
   }
 };
 
-template <class WordType>
+/// A key in registers and shared memory.
+template <class Key>
+using WordOf = std::conditional_t<(sizeof(Key) < 4), std::uint32_t, Key>;
+
+/// Keys in memory, and the words that they are compared as. A word of a narrow key has the encoded
+/// key in its lowest bits, and zeros.
+template <class Key>
+struct WordCodec {
+  using Word = WordOf<Key>;
+
+  KeyCodec<Key> codec;
+
+  [[nodiscard]] __device__ __forceinline__ Word encoded(Key key) const {
+    return codec.encoded(key);
+  }
+  [[nodiscard]] __device__ __forceinline__ Key decoded(Word word) const {
+    return codec.decoded(static_cast<Key>(word));
+  }
+};
+
+/// \tparam Key  unsigned, of the width of the keys in memory
+template <class Key>
 struct TopKArguments {
-  using Word = WordType;
-  using Stored = WordType;  ///< a key as it is in memory
-  const Word* keys_in;
-  Word* keys_out;
+  using Word = WordOf<Key>;
+  using Stored = Key;
+  const Key* keys_in;
+  Key* keys_out;
   const void* values_in;
   void* values_out;
   int value_bytes;
@@ -183,7 +209,7 @@ struct TopKArguments {
   std::uint64_t row_length;  ///< without offsets: of each segment
   const std::int64_t* device_num_segments;
   std::uint64_t k;
-  KeyCodec<Word> codec;
+  WordCodec<Key> codec;
   bool sorted;         ///< by the kernels
   unsigned int chunk;  ///< segments that a warp takes at a time, at most 32; not of tiles
   int capacity;        ///< of a block's buffer
@@ -223,8 +249,12 @@ struct TopKArguments {
     if (begin_offsets.data != nullptr) begin_offsets.prefetch(first, count, all);
     if (output_offsets.data != nullptr) output_offsets.prefetch(first, count, all);
   }
-  [[nodiscard]] __device__ BitRangeCodec<Word> tile_codec() const {
-    return {codec, ~Word{0}, 0, 0, codec.is_identity()};
+  [[nodiscard]] __device__ auto tile_codec() const {
+    if constexpr (sizeof(Key) < 4) {
+      return NarrowCodec<Key>{codec.codec};
+    } else {
+      return BitRangeCodec<Key>{codec.codec, ~Key{0}, 0, 0, codec.codec.is_identity()};
+    }
   }
   /// Writes a selected item. \param position  in the array
   __device__ void put(std::uint64_t at, Word word, std::uint64_t position) const {
@@ -240,8 +270,8 @@ struct TopKArguments {
   }
 };
 
-template <class Word>
-__device__ Selection selection_of(const TopKArguments<Word>& arguments, std::uint64_t segment) {
+template <class Key>
+__device__ Selection selection_of(const TopKArguments<Key>& arguments, std::uint64_t segment) {
   return arguments.offsets(segment).selection();
 }
 

@@ -128,13 +128,13 @@ struct TopKBuffer {
   }
 };
 
-/// What a block selects from: keys of the caller, or candidates.
-template <class Word>
+/// What a block selects from: keys of the caller, or candidates, which are encoded keys.
+template <class Key>
 struct BlockSource {
-  const Word* words;
+  const Key* words;
   std::uint64_t begin;
   std::uint32_t length;
-  KeyCodec<Word> codec;
+  WordCodec<Key> codec;
 };
 
 /// The wanted-th of 32 * Rows minima in shared memory. Called by a warp.
@@ -155,10 +155,12 @@ __device__ __forceinline__ Word bound_by_minima(const Word* shared_minima, std::
 /// against equal ones. \param bound  of the words that matter; all ones: not
 /// known. If fewer than `wanted` are within
 ///               it, the buffer has only those.
-template <class Word>
-__device__ __forceinline__ void select_in_block(const BlockSource<Word>& source,
+template <class Key>
+__device__ __forceinline__ void select_in_block(const BlockSource<Key>& source,
                                                 std::uint32_t wanted, int capacity,
-                                                TopKBuffer<Word>& buffer, Word bound) {
+                                                TopKBuffer<WordOf<Key>>& buffer,
+                                                WordOf<Key> bound) {
+  using Word = WordOf<Key>;
   constexpr unsigned int warps = top_k_block / 32;
   // At most half as many as there are minima: the bound passes about 1.4 *
   // wanted items.
@@ -168,7 +170,7 @@ __device__ __forceinline__ void select_in_block(const BlockSource<Word>& source,
   const bool has_bound = bound != ~Word{0};
   int parity = 0;
   buffer.count = 0;
-  const Word* const from = source.words + source.begin;
+  const Key* const from = source.words + source.begin;
   const auto load = [&](Word(&words)[items_of_thread], std::uint32_t first) {
 #pragma unroll
     for (int r = 0; r < items_of_thread; ++r) {
@@ -185,7 +187,7 @@ __device__ __forceinline__ void select_in_block(const BlockSource<Word>& source,
       bound = last - 1;
     }
     // Prefetches the lines of the chunk after the next.
-    constexpr std::uint32_t line_items = 128 / sizeof(Word);
+    constexpr std::uint32_t line_items = 128 / sizeof(Key);
     if (const std::uint32_t ahead = base + 2 * top_k_chunk + threadIdx.x * line_items;
         threadIdx.x < top_k_chunk / line_items && ahead < source.length)
       prefetch_line(from + ahead);
@@ -252,9 +254,9 @@ __device__ __forceinline__ void select_in_block(const BlockSource<Word>& source,
 
 /// Candidates of the members of a group, in the order of the members: those of
 /// member m begin at m * stride.
-template <class Word>
+template <class Key>
 struct CandidateRuns {
-  const Word* words;
+  const Key* words;
   const std::uint32_t* counts;
   std::uint32_t members;
   std::uint32_t stride;
@@ -262,9 +264,10 @@ struct CandidateRuns {
 
 /// Collects all candidates in the buffer, and keeps the `wanted` first. Called
 /// by all threads of a block. Returns false if they exceed the buffer.
-template <class Word>
-__device__ __forceinline__ bool collect_runs(const CandidateRuns<Word>& runs, std::uint32_t wanted,
-                                             int capacity, TopKBuffer<Word>& buffer) {
+template <class Key>
+__device__ __forceinline__ bool collect_runs(const CandidateRuns<Key>& runs, std::uint32_t wanted,
+                                             int capacity, TopKBuffer<WordOf<Key>>& buffer) {
+  using Word = WordOf<Key>;
   static_assert(parts_of_group == 32);
   TopKShared<Word>& shared = buffer.shared;
   __syncthreads();
@@ -298,9 +301,10 @@ __device__ __forceinline__ bool collect_runs(const CandidateRuns<Word>& runs, st
 ///   thread t of a block   the least of its items, one of each of sample_rows
 ///   rows that are
 ///                         spread over the segment
-template <class Word>
+template <class Key>
 __global__ void __launch_bounds__(top_k_block)
-    top_k_sample_kernel(const TopKArguments<Word> arguments) {
+    top_k_sample_kernel(const TopKArguments<Key> arguments) {
+  using Word = WordOf<Key>;
   constexpr unsigned int warps = top_k_block / 32;
   __shared__ Word minima[top_k_block];
   const TopKLists& lists = arguments.lists;
@@ -311,7 +315,7 @@ __global__ void __launch_bounds__(top_k_block)
     if (s.length < shortest_sampled) continue;
     const std::uint64_t lines = std::uint64_t{sample_parts} * warps * sample_rows;
     const std::uint64_t step = (s.length - 32) / (lines - 1);
-    const Word* const keys = arguments.keys_in + s.begin + lane();
+    const Key* const keys = arguments.keys_in + s.begin + lane();
     const std::uint64_t first = task % sample_parts * warps + threadIdx.x / 32;
     Word least = ~Word{0};
 #pragma unroll 16
@@ -331,15 +335,16 @@ __global__ void __launch_bounds__(top_k_block)
 /// Segments of more than longest_of_warp items, and the parts of long ones. The
 /// block that finishes the last part of a group merges their results, and so
 /// on.
-template <class Word>
+template <class Key>
 __global__ void __launch_bounds__(top_k_block, 4)
-    top_k_block_kernel(const TopKArguments<Word> arguments) {
+    top_k_block_kernel(const TopKArguments<Key> arguments) {
+  using Word = WordOf<Key>;
   auto& shared = *reinterpret_cast<TopKShared<Word>*>(dynamic_shared_memory());
   auto* const words = reinterpret_cast<Word*>(&shared + 1);
   TopKBuffer<Word> buffer{shared, words,
                           reinterpret_cast<std::uint32_t*>(words + arguments.capacity)};
   const TopKLists& lists = arguments.lists;
-  auto* const candidates = static_cast<Word*>(lists.candidates);
+  auto* const candidates = static_cast<Key*>(lists.candidates);
   const std::uint64_t all_parts = lists.counters->parts;
   const std::uint64_t tasks = all_parts + lists.counters->block_segments;
   for (;;) {
@@ -379,27 +384,27 @@ __global__ void __launch_bounds__(top_k_block, 4)
     for (int level = in_parts ? 0 : 2;; ++level) {
       // Constructed at each level: nvcc 13.0 keeps keys_in in place of a
       // pointer that is assigned at the end of the loop.
-      const BlockSource<Word> source{merges ? in_global_memory(candidates) : arguments.keys_in,
-                                     begin, static_cast<std::uint32_t>(length),
-                                     merges ? KeyCodec<Word>{} : arguments.codec};
+      const BlockSource<Key> source{merges ? in_global_memory(candidates) : arguments.keys_in,
+                                    begin, static_cast<std::uint32_t>(length),
+                                    merges ? WordCodec<Key>{} : arguments.codec};
       const auto wanted = static_cast<std::uint32_t>(min(whole.wanted, length));
-      const CandidateRuns<Word> runs{in_global_memory(candidates) + begin,
-                                     lists.candidate_counts + first_count, all_members,
-                                     static_cast<std::uint32_t>(whole.wanted)};
+      const CandidateRuns<Key> runs{in_global_memory(candidates) + begin,
+                                    lists.candidate_counts + first_count, all_members,
+                                    static_cast<std::uint32_t>(whole.wanted)};
       if (!merges || !collect_runs(runs, wanted, arguments.capacity, buffer))
         select_in_block(source, wanted, arguments.capacity, buffer, bound);
       const bool is_result = level == 2 || (level == 1 && parts.groups == 1);
       for (std::uint32_t i = threadIdx.x; i < wanted; i += top_k_block) {
         if (i >= buffer.count) {  // beyond the bound: loses against all
                                   // candidates within it
-          candidates[place + i] = ~Word{0};
+          candidates[place + i] = static_cast<Key>(~Key{0});
           continue;
         }
         const Word word = buffer.words[i];
         const std::uint64_t at = begin + buffer.positions[i];
         const std::uint64_t position = merges ? lists.positions[at] : at;
         if (!is_result) {
-          candidates[place + i] = word;
+          candidates[place + i] = static_cast<Key>(word);
           lists.positions[place + i] = position;
           continue;
         }

@@ -12,8 +12,8 @@
 namespace sortie::segsort {
 
 /// Lists the lane's segment for the blocks. All lanes of the warp take part.
-template <class Word>
-__device__ __forceinline__ void list_for_blocks(const TopKArguments<Word>& arguments,
+template <class Key>
+__device__ __forceinline__ void list_for_blocks(const TopKArguments<Key>& arguments,
                                                 std::uint64_t segment, const Selection& s) {
   const TopKLists& lists = arguments.lists;
   const bool listed = s.wanted != 0 && s.length > arguments.warp_longest;
@@ -47,8 +47,8 @@ __device__ __forceinline__ void list_for_blocks(const TopKArguments<Word>& argum
 /// Prefetches the keys of the lanes' segments, and values of which many will be wanted.
 /// \param together  the lanes' segments are short and mostly consecutive: the warp prefetches the
 ///                  lines from the first to the last of them
-template <class Word>
-__device__ __forceinline__ void prefetch_selection(const TopKArguments<Word>& arguments,
+template <class Key>
+__device__ __forceinline__ void prefetch_selection(const TopKArguments<Key>& arguments,
                                                    const Selection& s, bool together) {
   const bool mine = s.wanted != 0 && s.length <= longest_of_warp;
   std::uint64_t begin = mine ? s.begin : 0;
@@ -60,13 +60,13 @@ __device__ __forceinline__ void prefetch_selection(const TopKArguments<Word>& ar
     const unsigned int lanes = __ballot_sync(full_warp, mine);
     begin = __shfl_sync(full_warp, begin, first_lane(lanes) & 31);
     const std::uint64_t end = __shfl_sync(full_warp, s.begin + s.length, highest_bit(lanes) & 31);
-    constexpr std::uint64_t most = 32 * longest_of_thread<Word>;
+    constexpr std::uint64_t most = 32 * longest_of_thread<WordOf<Key>>;
     length = lanes != 0 && end > begin ? min(end - begin, most) : 0;
     has_values = __any_sync(full_warp, has_values && mine) != 0;
     thread = lane();
     threads = 32;
   }
-  prefetch_lines(arguments.keys_in + begin, length * sizeof(Word), thread, threads);
+  prefetch_lines(arguments.keys_in + begin, length * sizeof(Key), thread, threads);
   if (has_values) {
     const auto bytes = static_cast<std::uint64_t>(arguments.value_bytes);
     prefetch_lines(static_cast<const char*>(arguments.values_in) + begin * bytes, length * bytes,
@@ -75,8 +75,8 @@ __device__ __forceinline__ void prefetch_selection(const TopKArguments<Word>& ar
 }
 
 /// Of the lane's segment: its selection, and the extent of its results if wanted.
-template <class Word>
-__device__ __forceinline__ Selection read_selection(const TopKArguments<Word>& arguments,
+template <class Key>
+__device__ __forceinline__ Selection read_selection(const TopKArguments<Key>& arguments,
                                                     std::uint64_t segment) {
   const Selection s = selection_of(arguments, segment);
   if (arguments.lists.begins != nullptr) {
@@ -87,8 +87,8 @@ __device__ __forceinline__ Selection read_selection(const TopKArguments<Word>& a
 }
 
 /// Lists the extent of the lane's results for a sort of them, if it takes part. All lanes call.
-template <class Word>
-__device__ __forceinline__ void list_results(const TopKArguments<Word>& arguments, bool takes_part,
+template <class Key>
+__device__ __forceinline__ void list_results(const TopKArguments<Key>& arguments, bool takes_part,
                                              const Selection& s) {
   const TopKLists& lists = arguments.lists;
   const unsigned int all = __ballot_sync(full_warp, takes_part);
@@ -103,8 +103,8 @@ __device__ __forceinline__ void list_results(const TopKArguments<Word>& argument
 
 /// Lists the lane's segment, which no tile of a warp takes, for teams, or for warps and blocks with
 /// the extent of its results. All lanes call.
-template <class Word>
-__device__ __forceinline__ void list_beyond_tiles(const TopKArguments<Word>& arguments,
+template <class Key>
+__device__ __forceinline__ void list_beyond_tiles(const TopKArguments<Key>& arguments,
                                                   std::uint64_t segment, Selection s,
                                                   bool is_listed) {
   const bool of_team = is_listed && s.length <= arguments.team_longest;

@@ -45,9 +45,10 @@ __device__ __forceinline__ std::uint32_t wanted_of_sample(std::uint64_t wanted,
 ///   warp w of block b   lines b * 32 + w + r * 4096 of the sample, for r = 0 .. 15; its lanes have
 ///                       eight minima
 ///   the last block      all minima, 32 in the registers of each thread
-template <class Word>
+template <class Key>
 __global__ void __launch_bounds__(stream_sample_threads)
-    top_k_stream_sample_kernel(const TopKArguments<Word> arguments) {
+    top_k_stream_sample_kernel(const TopKArguments<Key> arguments) {
+  using Word = WordOf<Key>;
   constexpr unsigned int warps = stream_sample_threads / 32;
   constexpr unsigned int each = stream_minima / stream_sample_threads;
   __shared__ std::uint32_t counts[8 * sizeof(Word)];
@@ -59,7 +60,7 @@ __global__ void __launch_bounds__(stream_sample_threads)
   if (s.wanted == 0 || s.length < shortest_sampled) return;
   auto* const minima = static_cast<Word*>(lists.stream_minima);
   const std::uint64_t step = (s.length - 32) / (stream_sample_lines - 1);
-  const Word* const keys = arguments.keys_in + s.begin + lane();
+  const Key* const keys = arguments.keys_in + s.begin + lane();
   for (unsigned int part = blockIdx.x; part < stream_sample_blocks; part += gridDim.x) {
     const std::uint64_t line = part * warps + threadIdx.x / 32;
     Word least = ~Word{0};
@@ -114,16 +115,17 @@ __global__ void __launch_bounds__(stream_sample_threads)
 
 /// Lists the keys within the bound. The warps read 16-byte vectors; a warp that finds keys takes
 /// places in the list for them, and stops when the list is full.
-template <class Word>
+template <class Key>
 __global__ void __launch_bounds__(stream_threads)
-    top_k_stream_kernel(const TopKArguments<Word> arguments) {
-  constexpr unsigned int in_vector = vector_keys<Word>;
+    top_k_stream_kernel(const TopKArguments<Key> arguments) {
+  using Word = WordOf<Key>;
+  constexpr unsigned int in_vector = vector_keys<Key>;
   const TopKLists& lists = arguments.lists;
   if (lists.counters->has_stream_bound == 0) return;
   const auto bound = static_cast<Word>(lists.counters->stream_bound);
   const Selection s = selection_of(arguments, 0);
-  const KeyCodec<Word> codec = arguments.codec;
-  const Word* const keys = arguments.keys_in + s.begin;
+  const WordCodec<Key> codec = arguments.codec;
+  const Key* const keys = arguments.keys_in + s.begin;
   auto* const words = static_cast<Word*>(lists.stream_words);
   /// Returns false if the list is full. All lanes take part.
   const auto list = [&](Word word, std::uint64_t place_in_segment, bool is_key) {
@@ -147,7 +149,7 @@ __global__ void __launch_bounds__(stream_threads)
   const unsigned int in_tile = threadIdx.x / 32 * 32 * stream_vectors + lane();
   for (std::uint64_t begin = std::uint64_t{blockIdx.x} * tile; begin < vectors;
        begin += std::uint64_t{gridDim.x} * tile) {
-    KeyVector<Word> loaded[stream_vectors];
+    KeyVector<Key> loaded[stream_vectors];
     const bool is_full = begin + tile <= vectors;
 #pragma unroll
     for (int v = 0; v < stream_vectors; ++v) {
@@ -159,8 +161,9 @@ __global__ void __launch_bounds__(stream_threads)
     for (int v = 0; v < stream_vectors; ++v) {
 #pragma unroll
       for (unsigned int k = 0; k < in_vector; ++k) {
-        loaded[v].keys[k] = codec.encoded(loaded[v].keys[k]);
-        least = min(least, loaded[v].keys[k]);
+        const Word word = codec.encoded(loaded[v].keys[k]);
+        loaded[v].keys[k] = static_cast<Key>(word);
+        least = min(least, word);
       }
     }
     if (__any_sync(full_warp, least <= bound) == 0) continue;
@@ -183,9 +186,10 @@ __global__ void __launch_bounds__(stream_threads)
 /// Ranks the listed keys, and writes those of the first ranks to their final places. Each warp ranks
 /// one key at a time: its lanes compare it with all. If the list cannot be used, the bound is handed
 /// to the kernels that follow.
-template <class Word>
+template <class Key>
 __global__ void __launch_bounds__(stream_threads)
-    top_k_stream_rank_kernel(const TopKArguments<Word> arguments) {
+    top_k_stream_rank_kernel(const TopKArguments<Key> arguments) {
+  using Word = WordOf<Key>;
   const TopKLists& lists = arguments.lists;
   TopKCounters& counters = *lists.counters;
   if (counters.has_stream_bound == 0) return;

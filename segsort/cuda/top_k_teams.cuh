@@ -11,19 +11,19 @@
 /// places.
 namespace sortie::segsort {
 
-template <class Word, int ValueBytes, int List>
-using TeamTile = TileOfClass<Word, ValueBytes, team_class(List)>;
+template <class Key, int ValueBytes, int List>
+using TeamTile = TileOfClass<WordOf<Key>, ValueBytes, team_class(List)>;
 
 /// Shared memory and registers are those of block_sort_kernel. Longest segments
 /// first.
-template <class Word, int ValueBytes>
+template <class Key, int ValueBytes>
 __global__ void __launch_bounds__(32 * top_k_team_warps, 1)
-    top_k_team_kernel(const TopKArguments<Word> arguments, unsigned int shared_size) {
-  const SelectedArrays<Word> arrays{arguments.keys_in, arguments.keys_out, arguments.values_in,
+    top_k_team_kernel(const TopKArguments<Key> arguments, unsigned int shared_size) {
+  const SelectionArrays<Key> arrays{arguments.keys_in, arguments.keys_out, arguments.values_in,
                                     arguments.values_out, arguments.tile_codec()};
   const auto select = [&]<int List>() {
     const std::uint64_t* const segments = arguments.lists.team_segments[List];
-    select_by_teams<TeamTile<Word, ValueBytes, List>>(
+    select_by_teams<TeamTile<Key, ValueBytes, List>>(
         arrays, shared_size, arguments.lists.counters->team_segments[List],
         [&](std::uint64_t i) { return selection_of(arguments, segments[i]); });
   };

@@ -17,12 +17,13 @@ __device__ __forceinline__ int in_tile(int i) {
 }
 
 /// Shared memory of a warp whose threads select from segments of up to Longest items.
-template <class Word, int Longest>
+template <class Key, int Longest>
 struct ThreadTile {
+  using Word = WordOf<Key>;
   static constexpr int most_items = 32 * Longest;
   static constexpr int most_results = most_items;
   static constexpr std::uint16_t no_item = 0xffff;
-  Word items[most_items + Longest];
+  Word items[most_items + Longest];                         ///< keys as in memory, widened
   std::uint16_t results[most_results + most_results / 32];  ///< items of the tile
 };
 
@@ -113,18 +114,19 @@ __device__ __forceinline__ bool in_a_row(unsigned int lanes, std::uint64_t begin
 /// \param in_order  the segments ascend and, with what is between them, fit the tile: they are read
 ///                  in whole lines, and results are written in whole lines
 /// \param after_load  called by all lanes when most items have been read
-template <class Word, int Longest, class AfterLoad>
-__device__ __forceinline__ void select_in_threads(const TopKArguments<Word>& arguments,
-                                                  ThreadTile<Word, Longest>& tile,
+template <class Key, int Longest, class AfterLoad>
+__device__ __forceinline__ void select_in_threads(const TopKArguments<Key>& arguments,
+                                                  ThreadTile<Key, Longest>& tile,
                                                   const Selection& s, unsigned int lanes,
                                                   bool in_order, const AfterLoad& after_load) {
+  using Word = WordOf<Key>;
   const std::uint64_t end = s.begin + s.length;
   const int first_one = first_lane(lanes);
   const int last_one = highest_bit(lanes);
   const int longest = max_in_warp(static_cast<int>(s.length));
   if (!in_order) {
     after_load();
-    const Word* const keys = arguments.keys_in + s.begin;
+    const Key* const keys = arguments.keys_in + s.begin;
     select_in_thread<Word, Longest>(
         s, longest, [&](int i) { return arguments.codec.encoded(keys[i]); },
         [&](int rank, Word word, int i) { arguments.put(s.out + rank, word, s.begin + i); });
@@ -136,19 +138,26 @@ __device__ __forceinline__ void select_in_threads(const TopKArguments<Word>& arg
   const std::uint64_t out_base = __shfl_sync(full_warp, s.out, first_one);
   const std::uint64_t span = __shfl_sync(full_warp, out_end, last_one) - out_base;
   const bool collects = in_a_row(lanes, s.out, out_end) &&
-                        span <= static_cast<std::uint64_t>(ThreadTile<Word, Longest>::most_results);
+                        span <= static_cast<std::uint64_t>(ThreadTile<Key, Longest>::most_results);
   __syncwarp();  // the tile is free
-  for (int i = static_cast<int>(lane()); i < items; i += 32)
-    copy_async(&tile.items[in_tile(i)], arguments.keys_in + base + i);
+  for (int i = static_cast<int>(lane()); i < items; i += 32) {
+    if constexpr (sizeof(Key) < 4) {
+      tile.items[in_tile(i)] = arguments.keys_in[base + i];
+    } else {
+      copy_async(&tile.items[in_tile(i)], arguments.keys_in + base + i);
+    }
+  }
   const auto results = collects ? static_cast<int>(span) : 0;
   for (int o = static_cast<int>(lane()); o < results; o += 32)
-    tile.results[in_tile(o)] = ThreadTile<Word, Longest>::no_item;
+    tile.results[in_tile(o)] = ThreadTile<Key, Longest>::no_item;
   wait_for_copies();
   __syncwarp();
   after_load();
   const auto first = static_cast<int>(s.begin - base);
   const auto first_out = static_cast<int>(s.out - out_base);
-  const auto word_of_item = [&](int i) { return arguments.codec.encoded(tile.items[in_tile(i)]); };
+  const auto word_of_item = [&](int i) {
+    return arguments.codec.encoded(static_cast<Key>(tile.items[in_tile(i)]));
+  };
   select_in_thread<Word, Longest>(
       s, longest, [&](int i) { return word_of_item(first + i); },
       [&](int rank, Word word, int i) {
@@ -161,17 +170,17 @@ __device__ __forceinline__ void select_in_threads(const TopKArguments<Word>& arg
   __syncwarp();
   for (int o = static_cast<int>(lane()); o < results; o += 32) {
     const std::uint16_t item = tile.results[in_tile(o)];
-    if (item != ThreadTile<Word, Longest>::no_item)
+    if (item != ThreadTile<Key, Longest>::no_item)
       arguments.put(out_base + o, word_of_item(item), base + item);
   }
 }
 
 /// Segments that fit a thread; lists the others. Each warp takes chunks of segments.
 /// \tparam Longest  longest segment of a thread
-template <class Word, int Longest>
+template <class Key, int Longest>
 __global__ void __launch_bounds__(32 * top_k_warps, Longest == 8 ? 8 : 5)
-    top_k_thread_kernel(const TopKArguments<Word> arguments) {
-  __shared__ ThreadTile<Word, Longest> tiles[top_k_warps];
+    top_k_thread_kernel(const TopKArguments<Key> arguments) {
+  __shared__ ThreadTile<Key, Longest> tiles[top_k_warps];
   const TopKLists& lists = arguments.lists;
   const std::uint64_t segments = arguments.segments();
   const std::uint64_t step = std::uint64_t{gridDim.x} * top_k_warps * 32;
@@ -209,7 +218,7 @@ __global__ void __launch_bounds__(32 * top_k_warps, Longest == 8 ? 8 : 5)
       prefetched = true;
     };
     // Segments that fit the tile together, with what is between them.
-    constexpr std::uint64_t most = ThreadTile<Word, Longest>::most_items;
+    constexpr std::uint64_t most = ThreadTile<Key, Longest>::most_items;
     const std::uint64_t end = s.begin + s.length;
     unsigned int rest = __ballot_sync(full_warp, s.length != 0);
     const bool in_order = in_a_row(rest, s.begin, end);

@@ -9,8 +9,8 @@
 namespace sortie::segsort {
 
 /// Ranks `count` candidates, at most most_ranked and ordered by position, and writes the first.
-template <class Word, class Position>
-__device__ __forceinline__ void put_ranked(const TopKArguments<Word>& arguments, const Word* words,
+template <class Key, class Word, class Position>
+__device__ __forceinline__ void put_ranked(const TopKArguments<Key>& arguments, const Word* words,
                                            const Position* positions, int count,
                                            const Selection& s) {
   for (int i = static_cast<int>(lane()); i < count; i += 32) {
@@ -60,12 +60,13 @@ __device__ __forceinline__ std::uint32_t for_each_selected(const Word (&words)[R
   return before;
 }
 
-template <int Rows, class Word>
-__device__ __forceinline__ Staged select_in_warp(const TopKArguments<Word>& arguments,
-                                                 TopKTile<Word>& tile, const Selection& s) {
+template <int Rows, class Key>
+__device__ __forceinline__ Staged select_in_warp(const TopKArguments<Key>& arguments,
+                                                 TopKTile<WordOf<Key>>& tile, const Selection& s) {
+  using Word = WordOf<Key>;
   const auto length = static_cast<std::uint32_t>(s.length);
   const auto wanted = static_cast<std::uint32_t>(s.wanted);
-  const Word* const keys = arguments.keys_in + s.begin;
+  const Key* const keys = arguments.keys_in + s.begin;
   Word words[Rows];
 #pragma unroll
   for (int r = 0; r < Rows; ++r) {
@@ -165,13 +166,14 @@ __device__ __forceinline__ Word reduce_in_warp_tile(TopKTile<Word>& tile, std::u
 /// Selects from a segment of more than longest_of_warp items, which the warp reads in chunks. Items
 /// up to a bound enter the tile; when that is full, its wanted-th word gives the next bound.
 /// \pre wanted <= most_sorted_in_kernel
-template <class Word>
-__device__ __forceinline__ Staged stream_in_warp(const TopKArguments<Word>& arguments,
-                                                 TopKTile<Word>& tile, const Selection& s) {
+template <class Key>
+__device__ __forceinline__ Staged stream_in_warp(const TopKArguments<Key>& arguments,
+                                                 TopKTile<WordOf<Key>>& tile, const Selection& s) {
+  using Word = WordOf<Key>;
   constexpr int rows = stream_chunk / 32;
   const auto length = static_cast<std::uint32_t>(s.length);
   const auto wanted = static_cast<std::uint32_t>(s.wanted);
-  const Word* const keys = arguments.keys_in + s.begin;
+  const Key* const keys = arguments.keys_in + s.begin;
   Word bound = ~Word{0};
   std::uint32_t count = 0;
   bool is_full = false;  // nothing more can pass
@@ -222,9 +224,10 @@ __device__ __forceinline__ Staged stream_in_warp(const TopKArguments<Word>& argu
 /// Selects the least item of each of the lanes' segments that has up to longest_of_lanes items and
 /// wants one: eight lanes read one segment, four segments at a time.
 /// \return the lanes whose segments are done
-template <class Word>
-__device__ __forceinline__ unsigned int put_least_of_each(const TopKArguments<Word>& arguments,
+template <class Key>
+__device__ __forceinline__ unsigned int put_least_of_each(const TopKArguments<Key>& arguments,
                                                           const Selection& s) {
+  using Word = WordOf<Key>;
   constexpr int lanes_each = 8;
   constexpr int at_once = 32 / lanes_each;
   constexpr int ahead = 8;
@@ -239,7 +242,7 @@ __device__ __forceinline__ unsigned int put_least_of_each(const TopKArguments<Wo
     const std::uint64_t begin = __shfl_sync(full_warp, s.begin, owner);
     const std::uint64_t out = __shfl_sync(full_warp, s.out, owner);
     const std::uint32_t length = __shfl_sync(full_warp, own_length, owner);
-    const Word* const keys = arguments.keys_in + begin;
+    const Key* const keys = arguments.keys_in + begin;
     Word least = ~Word{0};
     std::uint32_t place = member < length ? member : ~std::uint32_t{0};
     for (std::uint32_t base = member; base < length; base += lanes_each * ahead) {
@@ -269,9 +272,9 @@ __device__ __forceinline__ unsigned int put_least_of_each(const TopKArguments<Wo
 }
 
 /// Writes what a warp has staged.
-template <class Word>
-__device__ __forceinline__ void put_staged(const TopKArguments<Word>& arguments,
-                                           const TopKTile<Word>& tile, const Selection& s,
+template <class Key>
+__device__ __forceinline__ void put_staged(const TopKArguments<Key>& arguments,
+                                           const TopKTile<WordOf<Key>>& tile, const Selection& s,
                                            const Staged& staged) {
   __syncwarp();
   if (staged.ranked) {
@@ -287,9 +290,10 @@ __device__ __forceinline__ void put_staged(const TopKArguments<Word>& arguments,
 
 /// Segments of up to warp_longest items: those listed, or if there is no list, all; then lists the
 /// longer ones. Each warp takes chunks of segments.
-template <class Word>
-__global__ void __launch_bounds__(32 * top_k_warps, sizeof(Word) == 4 ? 7 : 4)
-    top_k_warp_kernel(const TopKArguments<Word> arguments) {
+template <class Key>
+__global__ void __launch_bounds__(32 * top_k_warps, sizeof(Key) <= 4 ? 7 : 4)
+    top_k_warp_kernel(const TopKArguments<Key> arguments) {
+  using Word = WordOf<Key>;
   __shared__ TopKTile<Word> tiles[top_k_warps];
   TopKTile<Word>& tile = tiles[threadIdx.x / 32];
   const std::uint64_t* const list = arguments.lists.warp_segments;

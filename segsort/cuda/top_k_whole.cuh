@@ -10,9 +10,9 @@ namespace sortie::segsort {
 
 /// The first k items of each sorted segment. `group` neighbouring threads, a power of two, copy
 /// those of one segment at a time. `keys_in` and `values_in` hold the sorted items.
-template <class Word>
+template <class Key>
 __global__ void __launch_bounds__(top_k_block)
-    copy_first_kernel(const TopKArguments<Word> arguments, unsigned int group) {
+    copy_first_kernel(const TopKArguments<Key> arguments, unsigned int group) {
   const std::uint64_t segments = arguments.segments();
   const std::uint64_t first = (std::uint64_t{blockIdx.x} * top_k_block + threadIdx.x) / group;
   for (std::uint64_t segment = first; segment < segments;

@@ -14,6 +14,7 @@
 #include "segsort/cuda/narrow_teams.cuh"
 #include "segsort/cuda/narrow_threads.cuh"
 #include "segsort/cuda/top_k_blocks.cuh"
+#include "segsort/cuda/top_k_least.cuh"
 #include "segsort/cuda/top_k_stream.cuh"
 #include "segsort/cuda/top_k_teams.cuh"
 #include "segsort/cuda/top_k_threads.cuh"
@@ -136,13 +137,16 @@ void expect_top(const std::vector<std::uint64_t>& lengths, std::uint64_t k, Keys
     }
     if (k > most_sorted_in_kernel) of_tiles.team_longest = longest_of_teams;
     const ChunkPlan chunks{1'000'000, chunk * 5, 1};
-    cuda_on_host::run_block(top_k_tile_threads,
-                            [&] { top_k_tile_kernel<Word, 8, std::uint32_t>(of_tiles, chunks); });
+    if (k == 1)
+      cuda_on_host::run_block(32 * top_k_warps, [&] { top_k_least_kernel<Word>(of_tiles); });
+    else
+      cuda_on_host::run_block(top_k_tile_threads,
+                              [&] { top_k_tile_kernel<Word, 8, std::uint32_t>(of_tiles, chunks); });
     cuda_on_host::run_block(32 * top_k_team_warps,
                             [&] { top_k_team_kernel<Word, 8>(of_tiles, 227 * 1024); });
   } else if (by_threads) {
     cuda_on_host::run_block(32 * top_k_warps, [&] {
-      chunk == 32 ? top_k_thread_kernel<Word, longest_of_thread<Word>>(arguments)
+      chunk == 32 ? top_k_thread_kernel<Word, longest_of_thread<WordOf<Word>>>(arguments)
                   : top_k_thread_kernel<Word, longest_of_any_thread>(arguments);
     });
   }
@@ -220,6 +224,19 @@ TEST(TopKKernels, SegmentsOfTiles64) {
   expect_tiles<std::uint64_t>();
 }
 
+TEST(TopKKernels, SegmentsOfTiles8) {
+  expect_tiles<std::uint8_t>();
+}
+TEST(TopKKernels, SegmentsOfTiles16) {
+  expect_tiles<std::uint16_t>();
+}
+
+TEST(TopKKernels, ShortSegments8) {
+  expect_short<std::uint8_t>();
+}
+TEST(TopKKernels, ShortSegments16) {
+  expect_short<std::uint16_t>();
+}
 TEST(TopKKernels, ShortSegments32) {
   expect_short<std::uint32_t>();
 }
@@ -237,11 +254,13 @@ TEST(TopKKernels, SegmentsOfBlocks) {
   }
   for (const Keys kind : {Keys::random, Keys::equal, Keys::few, Keys::descending}) {
     for (const std::uint64_t k : {1, 32}) {
+      expect_top<std::uint8_t>(lengths, k, kind, true);
       expect_top<std::uint32_t>(lengths, k, kind, true);
       expect_top<std::uint64_t>(lengths, k, kind, true);
     }
     for (const std::uint64_t k : {128, 129, 257, 2048})
       expect_top<std::uint32_t>(lengths, k, kind, false);
+    expect_top<std::uint16_t>(lengths, 257, kind, false);
   }
 }
 
@@ -251,6 +270,8 @@ TEST(TopKKernels, SegmentsInParts) {
   expect_top<std::uint32_t>(lengths, 20, Keys::random, true);
   expect_top<std::uint32_t>(lengths, 300, Keys::few, false);
   expect_top<std::uint64_t>(lengths, 7, Keys::descending, true);
+  expect_top<std::uint8_t>(lengths, 300, Keys::random, false);
+  expect_top<std::uint16_t>(lengths, 20, Keys::few, true);
 }
 
 /// Streams one segment, or leaves it to other kernels if `is_streamed` is false.
@@ -265,8 +286,8 @@ void expect_streamed(std::uint64_t k, Keys kind, bool is_streamed) {
   std::vector<std::uint64_t> positions(k, 77);
   TopKCounters counters{};
   std::vector<unsigned long long> bounds(1);
-  std::vector<Word> minima(stream_minima);
-  std::vector<Word> words(stream_capacity);
+  std::vector<WordOf<Word>> minima(stream_minima);
+  std::vector<WordOf<Word>> words(stream_capacity);
   std::vector<std::uint32_t> places(stream_capacity);
   std::uint64_t begins = 1;
   std::uint64_t ends = 2;
@@ -316,6 +337,8 @@ TEST(TopKKernels, StreamedSegment) {
   expect_streamed<std::uint64_t>(2048, Keys::random, true);
   expect_streamed<std::uint32_t>(500, Keys::ascending, true);
   expect_streamed<std::uint64_t>(40, Keys::descending, true);
+  expect_streamed<std::uint16_t>(33, Keys::random, true);
+  expect_streamed<std::uint16_t>(1000, Keys::few, false);
   expect_streamed<std::uint32_t>(1000, Keys::few, false);
   expect_streamed<std::uint32_t>(33, Keys::equal, false);
 }
@@ -456,6 +479,7 @@ TEST(NarrowTiles, EveryLength) {
 TEST(TopKKernels, SampledSegment) {
   expect_top<std::uint32_t>({shortest_sampled + 77}, 1000, Keys::ascending, false);
   expect_top<std::uint64_t>({3, shortest_sampled + 77}, 100, Keys::random, false, 1);
+  expect_top<std::uint8_t>({3, shortest_sampled + 77}, 100, Keys::random, false, 1);
 }
 
 }  // namespace

@@ -21,6 +21,8 @@ template <SortKey Key>
   if (options.order == Order::descending) std::swap(a, b);
   if constexpr (std::is_floating_point_v<Key>) {
     return std::strong_order(a, b) < 0;  // IEEE 754 totalOrder
+  } else if constexpr (Float16Like<Key>) {
+    return std::strong_order(float{a}, float{b}) < 0;
   } else {
     const int end = options.end_bit == -1 ? key_bits(key_type_of<Key>()) : options.end_bit;
     const int bits = end - options.begin_bit;

@@ -13,7 +13,7 @@
 namespace sortie::segsort::reference {
 
 /// Positions of the selected items of one segment, best first.
-template <SegmentKey Key>
+template <SortKey Key>
 [[nodiscard]] std::vector<std::uint64_t> top_k(const std::vector<Key>& keys, std::uint64_t begin,
                                                std::uint64_t end, std::uint64_t k, Order order) {
   std::vector<std::uint64_t> positions(end - begin);

@@ -4,6 +4,8 @@
 
 #include "sortie/device_top_k.hpp"
 
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +16,7 @@
 
 #include "tests/reference/top_k.hpp"
 #include "tests/segsort/device_sort_case.hpp"
+#include "tests/segsort/narrow_keys.hpp"
 
 namespace sortie::test {
 namespace {
@@ -242,6 +245,80 @@ TYPED_TEST(DeviceTopKTest, OneArray) {
   }
 }
 
+template <class Key>
+class DeviceTopKNarrowTest : public testing::Test {};
+using NarrowKeys =
+    testing::Types<std::uint8_t, std::int8_t, std::uint16_t, std::int16_t, Float16, BFloat16>;
+TYPED_TEST_SUITE(DeviceTopKNarrowTest, NarrowKeys);
+
+TYPED_TEST(DeviceTopKNarrowTest, EveryPattern) {
+  const SegmentShape shape = shape_of_all_ways();
+  const SegmentShape apart = shuffled(shape_of_all_ways(3), 5);
+  std::vector<std::uint64_t> own_k(shape.begins.size());
+  for (std::size_t i = 0; i < own_k.size(); ++i) own_k[i] = i * 13 % 50;
+  for (const NarrowPattern pattern : narrow_patterns) {
+    SCOPED_TRACE(static_cast<int>(pattern));
+    TopKCase<TypeParam> top(shape, narrow_keys<TypeParam>(pattern, shape.num_items));
+    top.check({1, {Order::ascending}});
+    top.check({8, {Order::descending}, Beside::values});
+    top.check({33, {Order::descending}});
+    top.check({200, {Order::ascending}, Beside::nothing});
+    top.check({2049, {Order::descending}});
+    top.check({40, {Order::ascending}, Beside::positions, own_k});
+    TopKCase<TypeParam, std::uint64_t> of_apart(apart,
+                                                narrow_keys<TypeParam>(pattern, apart.num_items));
+    of_apart.check({20, {Order::ascending}, Beside::values});
+    of_apart.check({300, {Order::descending, false}, Beside::positions_alone});
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+// Also long enough to be sampled, and, keys of 2 bytes, to be streamed.
+TYPED_TEST(DeviceTopKNarrowTest, OneArray) {
+  for (const std::uint64_t items : {31, 5000, 70'000, 4'300'001}) {
+    const SegmentShape shape = in_a_row("one", {items});
+    for (const NarrowPattern pattern :
+         {NarrowPattern::random_bits, NarrowPattern::equal, NarrowPattern::special}) {
+      TopKCase<TypeParam> top(shape, narrow_keys<TypeParam>(pattern, shape.num_items));
+      for (const std::int64_t k : {1, 33, 1000}) top.check({.k = k, .one_array = true});
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+// The key types of CUB that are no key types of the host: the same results as those with equal bits.
+TEST(DeviceTopKTypes, OfCub) {
+  const auto bits = narrow_keys<std::uint16_t>(NarrowPattern::special, 1000);
+  Stream stream;
+  GuardedArray<std::uint16_t> keys(bits, stream);
+  GuardedArray<std::uint32_t> found(50, stream);
+  GuardedArray<std::uint32_t> expected(50, stream);
+  const auto select = [&]<class Key>(const Key*, GuardedArray<std::uint32_t>& positions) {
+    std::size_t bytes = 0;
+    const auto run = [&](void* storage) {
+      return DeviceTopK::Positions(storage, bytes, reinterpret_cast<const Key*>(keys.data()),
+                                   static_cast<Key*>(nullptr), positions.data(), 500, 50, {},
+                                   stream);
+    };
+    ASSERT_EQ(run(nullptr), cudaSuccess);
+    TemporaryStorage temporary(bytes, stream);
+    ASSERT_EQ(run(temporary.data()), cudaSuccess);
+    check_cuda(cudaStreamSynchronize(stream));
+  };
+  select(static_cast<const __half*>(nullptr), found);
+  select(static_cast<const Float16*>(nullptr), expected);
+  EXPECT_EQ(found.items(), expected.items());
+  select(static_cast<const __nv_bfloat16*>(nullptr), found);
+  select(static_cast<const BFloat16*>(nullptr), expected);
+  EXPECT_EQ(found.items(), expected.items());
+  select(static_cast<const char16_t*>(nullptr), found);
+  select(static_cast<const std::uint16_t*>(nullptr), expected);
+  EXPECT_EQ(found.items(), expected.items());
+  select(static_cast<const bool*>(nullptr), found);
+  select(static_cast<const std::uint8_t*>(nullptr), expected);
+  EXPECT_EQ(found.items(), expected.items());
+}
+
 TEST(DeviceTopKSegmentsTest, OwnKOfEachSegment) {
   const SegmentShape shape = shape_of_all_ways();
   TopKCase<float> top(shape, make_keys<float>(KeyPattern::special, shape.num_items));
@@ -303,6 +380,17 @@ TEST(DeviceTopKForTools, Tiles) {
                               make_keys<std::uint32_t>(KeyPattern::few_distinct, shape.num_items));
   for (const std::int64_t k : {1, 8, 33, 400}) top.check({k, {}, Beside::values});
   top.check({.k = 8, .in_place = true});
+}
+TEST(DeviceTopKForTools, NarrowKeys) {
+  std::vector<std::uint64_t> lengths{40, 2100, 9000};
+  for (std::uint64_t i = 0; i < 200; ++i) lengths.push_back(i * 7 % 41);
+  const SegmentShape shape = in_a_row("narrow", lengths);
+  TopKCase<Float16> halves(shape, narrow_keys<Float16>(NarrowPattern::special, shape.num_items));
+  for (const std::int64_t k : {1, 8, 33}) halves.check({k, {}, Beside::values});
+  TopKCase<std::uint8_t> bytes(
+      shape, narrow_keys<std::uint8_t>(NarrowPattern::random_bits, shape.num_items));
+  bytes.check({.k = 8, .options = {.sorted = false}});
+  bytes.check({.k = 400});
 }
 TEST(DeviceTopKForTools, Streamed) {
   constexpr std::uint64_t items = 4'200'000;

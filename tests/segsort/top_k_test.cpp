@@ -13,6 +13,7 @@
 
 #include "tests/reference/top_k.hpp"
 #include "tests/segsort/key_patterns.hpp"
+#include "tests/segsort/narrow_keys.hpp"
 #include "tests/segsort/segment_shapes.hpp"
 #include "tests/support/backend.hpp"
 #include "tests/support/expect_error.hpp"
@@ -59,6 +60,25 @@ TYPED_TEST(TopKTest, EveryPattern) {
     check_top_k(shape, keys, 1, {Order::ascending});
     check_top_k(shape, keys, 20, {Order::descending});
     check_top_k(shape, keys, 300, {Order::ascending, false});
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+template <class Key>
+class TopKNarrowTest : public testing::Test {};
+using NarrowKeys =
+    testing::Types<std::uint8_t, std::int8_t, std::uint16_t, std::int16_t, Float16, BFloat16>;
+TYPED_TEST_SUITE(TopKNarrowTest, NarrowKeys);
+
+TYPED_TEST(TopKNarrowTest, EveryPattern) {
+  const SegmentShape shape = mixed_shape();
+  for (const NarrowPattern pattern : narrow_patterns) {
+    SCOPED_TRACE(static_cast<int>(pattern));
+    const auto keys = narrow_keys<TypeParam>(pattern, shape.num_items);
+    check_top_k(shape, keys, 1, {Order::ascending});
+    check_top_k(shape, keys, 20, {Order::descending});
+    check_top_k(shape, keys, 300, {Order::ascending, false});
+    check_top_k(shape, keys, 3000, {Order::descending});
     if (this->HasFatalFailure()) return;
   }
 }

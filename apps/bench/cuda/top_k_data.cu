@@ -29,8 +29,16 @@ __global__ void __launch_bounds__(read_threads)
 }
 
 __device__ std::uint64_t number_at(const void* data, int bytes, std::uint64_t i) {
-  return bytes == 4 ? static_cast<const std::uint32_t*>(data)[i]
-                    : static_cast<const std::uint64_t*>(data)[i];
+  switch (bytes) {
+    case 1:
+      return static_cast<const std::uint8_t*>(data)[i];
+    case 2:
+      return static_cast<const std::uint16_t*>(data)[i];
+    case 4:
+      return static_cast<const std::uint32_t*>(data)[i];
+    default:
+      return static_cast<const std::uint64_t*>(data)[i];
+  }
 }
 
 /// One thread per segment.
