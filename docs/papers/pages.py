@@ -1229,9 +1229,10 @@ def capannini_counters():
     for e in (20, 22, 24, 26):
         for i, (method, label) in enumerate(CAPANNINI.items()):
             here = counters_of(e, method)
-            lines.append([f"2^{e}, {label}", *(cell for name, printed in (("bank conflicts", PRINTED_CONFLICTS), ("divergent branches", PRINTED_DIVERGENT))
-                                               for cell in (with_commas(printed[e][i]), with_commas(here.get(name, "not counted"))))])
-    return table(["keys, sort", "bank conflicts, printed", "here", "divergent paths, printed", "here"], lines)
+            cells = [with_commas(cell) for name, printed in (("bank conflicts", PRINTED_CONFLICTS), ("divergent branches", PRINTED_DIVERGENT)) for cell in (printed[e][i], here.get(name, "not counted"))]
+            part = f"{100 * here['bank conflicts'] / here['shared wavefronts']:.2g} %" if here.get("shared wavefronts") else ""
+            lines.append([f"2^{e}, {label}", *cells[:2], part, *cells[2:]])
+    return table(["keys, sort", "bank conflicts, printed", "here", "of all wavefronts", "divergent paths, printed", "here"], lines)
 
 
 def capannini_accesses():
