@@ -37,40 +37,49 @@ class PoolContext : public mgpu::standard_context_t {
   }
 };
 
+template <class Value>
+void sort_in_place(const segsort::DeviceRequest& request, PoolContext& context) {
+  mgpu::segmented_sort(
+      static_cast<std::uint32_t*>(request.keys_out), static_cast<Value*>(request.values_out),
+      static_cast<int>(request.num_items), static_cast<const int*>(request.begin_offsets),
+      static_cast<int>(request.num_segments), mgpu::less_t<std::uint32_t>(), context);
+}
+
 }  // namespace
 #endif
 
-bool has_moderngpu() {
-  return SORTIE_HAVE_MODERNGPU;
+bool moderngpu_sorts(const segsort::DeviceRequest& request) {
+  return SORTIE_HAVE_MODERNGPU && request.key_type == KeyType::u32 &&
+         (request.value_bytes == 4 || request.value_bytes == 8) && request.offset_bytes == 4;
 }
 
 cudaError_t moderngpu_segmented_sort(void* temporary, std::size_t& bytes,
                                      const segsort::DeviceRequest& request, cudaStream_t stream) {
-  if (!has_moderngpu() || request.key_type != KeyType::u32 || request.value_bytes != 4 ||
-      request.offset_bytes != 4)
-    return cudaErrorNotSupported;
+  if (!moderngpu_sorts(request)) return cudaErrorNotSupported;
   if (temporary == nullptr) {
     bytes = 1;  // not used, but a null pointer would request the size again
     return cudaSuccess;
   }
 #if SORTIE_HAVE_MODERNGPU
-  const auto size = static_cast<std::size_t>(request.num_items) * sizeof(std::uint32_t);
+  const auto items = static_cast<std::size_t>(request.num_items);
   cudaError_t status =
-      cudaMemcpyAsync(request.keys_out, request.keys_in, size, cudaMemcpyDeviceToDevice, stream);
+      cudaMemcpyAsync(request.keys_out, request.keys_in, items * sizeof(std::uint32_t),
+                      cudaMemcpyDeviceToDevice, stream);
   if (status == cudaSuccess)
-    status = cudaMemcpyAsync(request.values_out, request.values_in, size, cudaMemcpyDeviceToDevice,
-                             stream);
+    status = cudaMemcpyAsync(request.values_out, request.values_in,
+                             items * static_cast<std::size_t>(request.value_bytes),
+                             cudaMemcpyDeviceToDevice, stream);
   if (status != cudaSuccess) return status;
   try {
     // Its creation takes longer than a sort.
     static std::map<cudaStream_t, std::unique_ptr<PoolContext>> contexts;
     std::unique_ptr<PoolContext>& context = contexts[stream];
     if (context == nullptr) context = std::make_unique<PoolContext>(stream);
-    mgpu::segmented_sort(
-        static_cast<std::uint32_t*>(request.keys_out),
-        static_cast<std::uint32_t*>(request.values_out), static_cast<int>(request.num_items),
-        static_cast<const int*>(request.begin_offsets), static_cast<int>(request.num_segments),
-        mgpu::less_t<std::uint32_t>(), *context);
+    if (request.value_bytes == 8) {
+      sort_in_place<std::uint64_t>(request, *context);
+    } else {
+      sort_in_place<std::uint32_t>(request, *context);
+    }
   } catch (const mgpu::cuda_exception_t& error) {
     return error.result;
   }

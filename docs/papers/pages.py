@@ -836,9 +836,9 @@ def ilic_host():
             own, repaired, other = (ilic_changes(cases, a, devices) for a in ("rmg", "rmg-repair", "tanasic"))
             for case, (ms, change) in own.items():
                 phases = next(r for m, r in cases[case].items() if m.startswith(f"rmg, {devices} "))["phase_seconds"]
-                lines.append([f"{case}, {devices} on {label}", number(ms), f"{change:+.0f} %", ILIC.get(case, ""),
+                lines.append([f"{case}, {devices} on {label}", number(ms), f"{change:+.0f} %", (ILIC_EIGHT if devices == 8 else ILIC).get(case, ""),
                               *(number(1e3 * phases.get(p, 0)) for p in ("copy in", "partition", "exchange", "sort and copy out")), *(number(of[case][0]) if case in of else "" for of in (repaired, other))])
-    return table(["keys, devices", "`rmg`, ms", "to uniform", "printed", "copy in", "partition", "exchange", "sort and copy out", "`rmg-repair`, ms", "`tanasic`, ms"], lines) if lines else ["Not measured yet."]
+    return table(["keys, devices", "`rmg`, ms", "to uniform", "printed: 2 V100, 8 A100", "copy in", "partition", "exchange", "sort and copy out", "`rmg-repair`, ms", "`tanasic`, ms"], lines) if lines else ["Not measured yet."]
 
 
 def ilic_host_rows():
@@ -867,7 +867,7 @@ def ilic_sizes():
             if suffix and (own := ilic_row(rows, "rmg", devices)):
                 others = [ilic_row(rows, a, devices) for a in ("copies alone", "tanasic", "het")]
                 phases = own["phase_seconds"]
-                lines.append([f"{items / 1e9:.3g} * 10^9, {devices} on {MACHINES[suffix]}", number(milliseconds(own)), *(number(1e3 * phases.get(p, 0)) for p in ("copy in", "partition", "exchange", "sort and copy out")),
+                lines.append([f"{items:,}, {devices} on {MACHINES[suffix]}", number(milliseconds(own)), *(number(1e3 * phases.get(p, 0)) for p in ("copy in", "partition", "exchange", "sort and copy out")),
                               *(number(milliseconds(r)) if r else "" for r in others), f"{others[1]['median_seconds'] / own['median_seconds']:.2f}" if others[1] else ""])
     return table(["keys, devices", "`rmg`, ms", "copy in", "partition", "exchange", "sort and copy out", "copies alone", "`tanasic`, ms", "`het`, ms", "`tanasic` / `rmg`"], lines) if lines else ["Not measured yet."]
 
@@ -1094,6 +1094,22 @@ def ilic_claims():
                 factors = [r["median_seconds"] / own["median_seconds"] for r in others]
                 lines.append((f"host to host, {devices} devices on {MACHINES[suffix]}, {items / 1e9:.2f} * 10^9 keys (Figs. 15 to 20): P2P merge sort, HET merge sort / `rmg`", printed, ", ".join(f"{f:.2f}" for f in factors), min(factors) > 1))
     for suffix, label in MACHINES.items():
+        for devices, printed in ((2, "1.17 at most, V100 x 2"), (8, "1.26 at most, A100 x 8")):
+            by_keys = {}
+            for of, items, rows in ilic_host_rows():
+                others = [r["median_seconds"] for a in ("tanasic", "het") if (r := ilic_row(rows, a, devices))]
+                if of == suffix and others and (own := ilic_row(rows, "rmg", devices)):
+                    by_keys[items] = min(others) / own["median_seconds"]
+            if len(by_keys) > 1:
+                lines.append((f"faster than both merge sorts for any number of keys (Figs. 15, 16), {devices} devices on {label}: faster of P2P and HET merge sort / `rmg`, {', '.join(f'{n:,}' for n in sorted(by_keys))} keys", printed,
+                              ", ".join(f"{by_keys[n]:.2f}" for n in sorted(by_keys)), min(by_keys.values()) > 1))
+    items, groups = ilic_parts()
+    for devices, printed in ((2, "11, 16 % V100 x 2; 4, 8 % A100 x 2"), (4, "3, 8 % A100 x 4"), (8, "2, 8 % A100 x 8")):
+        if parts := groups.get(f"rmg, {devices}"):
+            whole = sum(parts.values())
+            lines.append((f"partition is the shortest part, exchange the second (Figs. 17, 19), {devices} devices on {MACHINES[ilic_best_host()]}, {items:,} keys: partition, exchange", printed,
+                          ", ".join(f"{100 * parts[p] / whole:.0f} %" for p in ("partition", "exchange")), list(sorted(parts, key=parts.get))[:2] == ["partition", "exchange"]))
+    for suffix, label in MACHINES.items():
         for d, printed in ((2, "peaks at 25 and 26, 17 and 18, 9 and 10 bits, at most +18 % V100 x 2"), (8, "-2 to +5 % A100 x 8")):
             if len(points := skewed(suffix, d, "entropy")) > 2:
                 change = {x: 100 * (y - 1) for x, y in points if x > 8}
@@ -1213,9 +1229,10 @@ def capannini_counters():
     for e in (20, 22, 24, 26):
         for i, (method, label) in enumerate(CAPANNINI.items()):
             here = counters_of(e, method)
-            lines.append([f"2^{e}, {label}", *(cell for name, printed in (("bank conflicts", PRINTED_CONFLICTS), ("divergent branches", PRINTED_DIVERGENT))
-                                               for cell in (with_commas(printed[e][i]), with_commas(here.get(name, "not counted"))))])
-    return table(["keys, sort", "bank conflicts, printed", "here", "divergent paths, printed", "here"], lines)
+            cells = [with_commas(cell) for name, printed in (("bank conflicts", PRINTED_CONFLICTS), ("divergent branches", PRINTED_DIVERGENT)) for cell in (printed[e][i], here.get(name, "not counted"))]
+            part = f"{100 * here['bank conflicts'] / here['shared wavefronts']:.2g} %" if here.get("shared wavefronts") else ""
+            lines.append([f"2^{e}, {label}", *cells[:2], part, *cells[2:]])
+    return table(["keys, sort", "bank conflicts, printed", "here", "of all wavefronts", "divergent paths, printed", "here"], lines)
 
 
 def capannini_accesses():

@@ -84,8 +84,7 @@ void add_header_only_peers(const std::string& case_name, SegsortWorkload& work, 
       rows.push_back(peer_row(case_name, "cub radix, CCCL " + version, work,
                               baselines::newer_cub_radix_sort, repetitions));
   }
-  if (baselines::has_moderngpu() && request.key_type == KeyType::u32 && request.value_bytes == 4 &&
-      request.offset_bytes == 4)
+  if (baselines::moderngpu_sorts(request))
     rows.push_back(
         peer_row(case_name, "moderngpu", work, baselines::moderngpu_segmented_sort, repetitions));
 }

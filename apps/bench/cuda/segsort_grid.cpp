@@ -58,10 +58,7 @@ void measure_point(GridPoint& point, SegsortWorkload& work, SegsortPolicy policy
   point.radix_seconds =
       median_of(point, "radix segment+key",
                 time_sort(work, baselines::cub_radix_by_segment, {cub_repetitions, false}));
-  const bool has_moderngpu = baselines::has_moderngpu() &&
-                             work.request().key_type == KeyType::u32 &&
-                             work.request().value_bytes == 4;
-  if (has_moderngpu)
+  if (baselines::moderngpu_sorts(work.request()))
     point.moderngpu_seconds =
         median_of(point, "moderngpu",
                   time_sort(work, baselines::moderngpu_segmented_sort, {cub_repetitions, false}));
