@@ -204,6 +204,14 @@ requires(sizeof(Word) == 4 || sizeof(Word) == 8) struct WideVector {
     const auto bits = static_cast<unsigned>(count < 32 ? count : 32);
     return static_cast<Mask>(_bzhi_u32(~0U, bits));
   }
+  /// The words of keys whose bits `flip` encoding flips, and those of `negative_flip` too where the
+  /// sign bit is set (KeyCodec).
+  [[nodiscard]] SORTIE_TARGET_AVX512 WideVector encoded(WideVector negative_flip,
+                                                        WideVector flip) const {
+    const __m512i signs = is_wide ? _mm512_srai_epi64(words, 63) : _mm512_srai_epi32(words, 31);
+    const __m512i flipped = _mm512_and_si512(signs, negative_flip.words);
+    return {_mm512_ternarylogic_epi64(words, flipped, flip.words, exclusive_or)};
+  }
   [[nodiscard]] SORTIE_TARGET_AVX512 WideVector least(WideVector other) const {
     return {is_wide ? _mm512_min_epu64(words, other.words) : _mm512_min_epu32(words, other.words)};
   }
