@@ -140,19 +140,25 @@ std::size_t devices_in_place(const Context& context, const Request& request, std
   return devices;
 }
 
-/// Sorts encoded keys by the vector sort, and decodes each part while it is in the cache.
-/// \param depth  divisions before a part is sorted as it is, however large: pivots may be bad
+/// Sorts keys by the vector sort. Encodes them as they are divided for the first time, and decodes
+/// each part while it is in the cache.
+/// \param depth    divisions before a part is sorted as it is, however large: pivots may be bad
+/// \param encoded  whether the keys are encoded
 /// \pre has_vector_sort<Key>()
 template <class Key>
-void sort_and_decode(Key* keys, std::uint64_t n, const KeyCodec<Key>& codec, int depth) {
+void sort_and_decode(Key* keys, std::uint64_t n, const KeyCodec<Key>& codec, int depth,
+                     bool encoded) {
   constexpr std::uint64_t cached_keys = (std::uint64_t{1} << 20) / sizeof(Key);
   if (n > cached_keys && depth > 0 && !codec.is_identity()) {
-    if (const std::uint64_t lesser = divide_words(keys, n); lesser > 0) {
-      sort_and_decode(keys, lesser, codec, depth - 1);
-      sort_and_decode(keys + lesser, n - lesser, codec, depth - 1);
+    const std::uint64_t lesser = encoded ? divide_words(keys, n) : divide_keys(keys, n, codec);
+    encoded = true;
+    if (lesser > 0) {
+      sort_and_decode(keys, lesser, codec, depth - 1, true);
+      sort_and_decode(keys + lesser, n - lesser, codec, depth - 1, true);
       return;
     }
   }
+  if (!encoded) codec.encode(keys, n);
   sort_words(keys, n);
   codec.decode(keys, n);
 }
@@ -174,19 +180,13 @@ bool sort_undivided(const Context& context, Items<Key, Value> items, std::uint64
     const PhaseTimer timer(context, "local sort");
     constexpr int most_divisions = 16;
     const bool is_shared = devices > 1 && n > fewest_divided;
-    if (!codec.is_identity()) {
-      for_each_share({n, is_shared ? devices : 1},
-                     [&](std::uint64_t, std::uint64_t begin, std::uint64_t end) {
-                       codec.encode(items.keys + begin, end - begin);
-                     });
-    }
     // Two devices sort a part each. Where all keys are equal, the first part is empty.
-    const std::uint64_t lesser = is_shared ? divide_words(items.keys, n) : 0;
+    const std::uint64_t lesser = is_shared ? divide_keys(items.keys, n, codec) : 0;
     const std::uint64_t parts = is_shared ? 2 : 1;
     for_each_task(parts, [&](std::uint64_t part) {
       const std::uint64_t begin = part == 0 ? 0 : lesser;
       const std::uint64_t end = part + 1 == parts ? n : lesser;
-      sort_and_decode(items.keys + begin, end - begin, codec, most_divisions);
+      sort_and_decode(items.keys + begin, end - begin, codec, most_divisions, is_shared);
     });
     return true;
   }

@@ -105,6 +105,13 @@ requires(sizeof(Word) == 4 || sizeof(Word) == 8) struct Avx2Vector {
                    _mm256_andnot_si256(lesser_lanes, low_lanes(count)));
     }
   }
+  /// As WideVector::encoded().
+  [[nodiscard]] SORTIE_TARGET_AVX2 Avx2Vector encoded(Avx2Vector negative_flip,
+                                                      Avx2Vector flip) const {
+    const __m256i is_negative = above(_mm256_setzero_si256(), words);
+    const __m256i flipped = _mm256_and_si256(is_negative, negative_flip.words);
+    return {_mm256_xor_si256(_mm256_xor_si256(words, flipped), flip.words)};
+  }
   [[nodiscard]] SORTIE_TARGET_AVX2 Avx2Vector least(Avx2Vector other) const {
     if constexpr (is_wide) {
       const __m256i is_above = above(signed_words(), other.signed_words());

@@ -45,8 +45,16 @@ void sort_words_to_depth(Word* words, std::size_t n, int low_bits, int depth, Ve
 
 template <std::unsigned_integral Word>
 std::size_t divide_words(Word* words, std::size_t n, VectorUnit unit) {
-  if (unit == VectorUnit::avx512) return avx512::VectorSort<Word>::divide(words, n);
-  return avx2::VectorSort<Word>::divide(words, n);
+  if (unit == VectorUnit::avx512) return avx512::VectorSort<Word>::template divide<false>(words, n);
+  return avx2::VectorSort<Word>::template divide<false>(words, n);
+}
+
+template <std::unsigned_integral Word>
+std::size_t divide_keys(Word* keys, std::size_t n, const KeyCodec<Word>& codec, VectorUnit unit) {
+  if (codec.is_identity()) return divide_words(keys, n, unit);
+  if (unit == VectorUnit::avx512)
+    return avx512::VectorSort<Word>::template divide<true>(keys, n, codec);
+  return avx2::VectorSort<Word>::template divide<true>(keys, n, codec);
 }
 
 #else
@@ -61,10 +69,19 @@ std::size_t divide_words(Word*, std::size_t, VectorUnit) {
   throw Error(ErrorKind::unavailable, "vector sort: found a processor without AVX2");
 }
 
+template <std::unsigned_integral Word>
+std::size_t divide_keys(Word*, std::size_t, const KeyCodec<Word>&, VectorUnit) {
+  throw Error(ErrorKind::unavailable, "vector sort: found a processor without AVX2");
+}
+
 #endif
 
 template std::size_t divide_words(std::uint32_t*, std::size_t, VectorUnit);
 template std::size_t divide_words(std::uint64_t*, std::size_t, VectorUnit);
+template std::size_t divide_keys(std::uint32_t*, std::size_t, const KeyCodec<std::uint32_t>&,
+                                 VectorUnit);
+template std::size_t divide_keys(std::uint64_t*, std::size_t, const KeyCodec<std::uint64_t>&,
+                                 VectorUnit);
 template void sort_words_to_depth(std::uint32_t*, std::size_t, int, int, VectorUnit);
 template void sort_words_to_depth(std::uint64_t*, std::size_t, int, int, VectorUnit);
 

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 
+#include "primitives/key_codec.hpp"
 #include "primitives/simd/vector_unit.hpp"
 
 /// Quicksort of words with AVX-512 or AVX2 instructions, in place, on the calling thread.
@@ -57,5 +58,10 @@ void sort_words(Word* words, std::size_t n, int low_bits = 0) {
 /// \pre has_vector_sort<Word>(), n > 2^10
 template <std::unsigned_integral Word>
 [[nodiscard]] std::size_t divide_words(Word* words, std::size_t n, VectorUnit unit = vector_unit());
+
+/// Encodes keys and partitions them as divide_words() does, in one pass over the array.
+template <std::unsigned_integral Word>
+[[nodiscard]] std::size_t divide_keys(Word* keys, std::size_t n, const KeyCodec<Word>& codec,
+                                      VectorUnit unit = vector_unit());
 
 }  // namespace sortie

@@ -29,11 +29,14 @@ class Partition {
   };
 
   /// Moves the words that are not above `last` to the front.
-  /// \tparam Least  whether to determine the least word
+  /// \tparam Least   whether to determine the least word
+  /// \tparam Encode  whether the words are keys that are to be encoded by `codec`; not with Least
   /// \pre n >= fewest
-  template <bool Least>
-  [[nodiscard]] SORTIE_TARGET_UNIT static Result divide(Word* words, std::size_t n, Word last) {
-    Partition ends(words, n, last);
+  template <bool Least, bool Encode = false>
+  [[nodiscard]] SORTIE_TARGET_UNIT static Result divide(Word* words, std::size_t n, Word last,
+                                                        const KeyCodec<Word>& codec = {}) {
+    static_assert(!Least || !Encode, "lanes beyond the words would count");
+    Partition ends(words, n, last, codec);
     // Words read into these registers first are written last, which frees space at both ends.
     Registers front;
     Registers back;
@@ -52,7 +55,8 @@ class Partition {
       unread += from_right ? 0 : step;
       Registers next;
       for (std::size_t i = 0; i < registers; ++i) next[i] = Vector::load(words + place + i * lanes);
-      for (std::size_t i = 0; i < registers; ++i) ends.template write<Least, true>(next[i], lanes);
+      for (std::size_t i = 0; i < registers; ++i)
+        ends.template write<Least, Encode, true>(next[i], lanes);
     }
     const std::size_t rest = unread_end - unread;
     Registers middle;
@@ -62,9 +66,9 @@ class Partition {
       middle[i] = Vector::load(words + unread + i * lanes, Vector::low_lanes(there[i]), ends.last_);
     }
     for (std::size_t i = 0; i < registers; ++i)
-      ends.template write<Least, false>(middle[i], there[i]);
-    for (const Vector& from : front) ends.template write<Least, false>(from, lanes);
-    for (const Vector& from : back) ends.template write<Least, false>(from, lanes);
+      ends.template write<Least, Encode, false>(middle[i], there[i]);
+    for (const Vector& from : front) ends.template write<Least, Encode, false>(from, lanes);
+    for (const Vector& from : back) ends.template write<Least, Encode, false>(from, lanes);
     if constexpr (Least) {
       std::array<Word, lanes> least;
       ends.least_.store(least.data());
@@ -74,14 +78,21 @@ class Partition {
   }
 
  private:
-  SORTIE_TARGET_UNIT Partition(Word* words, std::size_t n, Word last)
-      : words_(words), left_(0), right_(n), last_(Vector::all(last)), least_(last_) {}
+  SORTIE_TARGET_UNIT Partition(Word* words, std::size_t n, Word last, const KeyCodec<Word>& codec)
+      : words_(words),
+        left_(0),
+        right_(n),
+        last_(Vector::all(last)),
+        least_(last_),
+        negative_flip_(Vector::all(codec.negative_flip())),
+        flip_(Vector::all(codec.flip())) {}
 
   /// Writes those of the lowest `count` words that are not above `last` from `left_` on, and the
   /// others so that they end at `right_`.
   /// \tparam WholeRegister  whole registers may be written at both places
-  template <bool Least, bool WholeRegister>
+  template <bool Least, bool Encode, bool WholeRegister>
   SORTIE_INLINE_UNIT void write(Vector from, std::size_t count) {
+    if constexpr (Encode) from = from.encoded(negative_flip_, flip_);
     if constexpr (Least) least_ = least_.least(from);
     Bits lesser = from.not_above(last_);
     if constexpr (!WholeRegister)
@@ -98,6 +109,8 @@ class Partition {
   std::size_t right_;  ///< begin of the others
   Vector last_;
   Vector least_;
+  Vector negative_flip_;  ///< as KeyCodec has it
+  Vector flip_;
 };
 
 template <std::unsigned_integral Word>
@@ -138,15 +151,22 @@ class VectorSort {
     if (!may_have_one_key || !have_one_key(words, n, below_key)) RegisterSort<Word>::sort(words, n);
   }
 
-  [[nodiscard]] SORTIE_TARGET_UNIT static std::size_t divide(Word* words, std::size_t n) {
+  template <bool Encode>
+  [[nodiscard]] SORTIE_TARGET_UNIT static std::size_t divide(Word* words, std::size_t n,
+                                                             const KeyCodec<Word>& codec = {}) {
     std::array<Word, 255> sample;
     const std::size_t stride = n / sample.size();
-    for (std::size_t i = 0; i < sample.size(); ++i) sample[i] = words[i * stride];
+    for (std::size_t i = 0; i < sample.size(); ++i) {
+      const Word word = words[i * stride];
+      sample[i] = Encode ? codec.encoded(word) : word;
+    }
     sort(sample.data(), sample.size(), 0, 2 * static_cast<int>(std::bit_width(n)));
     const Word pivot = sample[sample.size() / 2];
-    std::size_t lesser = 0;
-    if (pivot > 0) lesser = Partition<Word>::template divide<false>(words, n, pivot - 1).lesser;
-    if (lesser > 0) return lesser;
+    const std::size_t divided =
+        Partition<Word>::template divide<false, Encode>(words, n, pivot > 0 ? pivot - 1 : 0, codec)
+            .lesser;
+    if (divided > 0 && (pivot > 0 || divided < n)) return divided;
+    if (pivot == 0) return 0;
     const std::size_t equal = Partition<Word>::template divide<false>(words, n, pivot).lesser;
     return equal < n ? equal : 0;
   }

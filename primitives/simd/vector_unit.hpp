@@ -132,6 +132,9 @@ requires(sizeof(Word) == 4 || sizeof(Word) == 8) struct WideVector {
   using Mask = std::conditional_t<is_wide, __mmask8, __mmask16>;
   using Bits = Mask;
   static constexpr Bits all_bits = static_cast<Bits>(~0U);
+  /// Truth table of the exclusive or of three operands. Of two words and the lesser of them, it is
+  /// the greater.
+  static constexpr int exclusive_or = 0x96;
 
   SORTIE_TARGET_AVX512 static WideVector load(const Word* from) {
     return {_mm512_loadu_si512(from)};
@@ -201,23 +204,26 @@ requires(sizeof(Word) == 4 || sizeof(Word) == 8) struct WideVector {
     const auto bits = static_cast<unsigned>(count < 32 ? count : 32);
     return static_cast<Mask>(_bzhi_u32(~0U, bits));
   }
+  /// The words of keys whose bits `flip` encoding flips, and those of `negative_flip` too where the
+  /// sign bit is set (KeyCodec).
+  [[nodiscard]] SORTIE_TARGET_AVX512 WideVector encoded(WideVector negative_flip,
+                                                        WideVector flip) const {
+    const __m512i signs = is_wide ? _mm512_srai_epi64(words, 63) : _mm512_srai_epi32(words, 31);
+    const __m512i flipped = _mm512_and_si512(signs, negative_flip.words);
+    return {_mm512_ternarylogic_epi64(words, flipped, flip.words, exclusive_or)};
+  }
   [[nodiscard]] SORTIE_TARGET_AVX512 WideVector least(WideVector other) const {
     return {is_wide ? _mm512_min_epu64(words, other.words) : _mm512_min_epu32(words, other.words)};
   }
   /// Leaves the lesser words in `first` and the greater in `second`.
   SORTIE_TARGET_AVX512 static void exchange(WideVector& first, WideVector& second) {
-    if constexpr (is_wide) {
-      // By a comparison and two blends: the 64-bit minimum and maximum take two operations each,
-      // all on the same execution unit.
-      const Mask in_order = _mm512_cmplt_epu64_mask(first.words, second.words);
-      const __m512i least = _mm512_mask_blend_epi64(in_order, second.words, first.words);
-      second.words = _mm512_mask_blend_epi64(in_order, first.words, second.words);
-      first.words = least;
-    } else {
-      const WideVector least = first.least(second);
-      second.words = _mm512_max_epu32(first.words, second.words);
-      first = least;
-    }
+    // Minimum and maximum take the same execution unit (of 64-bit words two operations each); the
+    // exclusive or takes others, too.
+    const WideVector least = first.least(second);
+    second.words =
+        is_wide ? _mm512_ternarylogic_epi64(least.words, first.words, second.words, exclusive_or)
+                : _mm512_ternarylogic_epi32(least.words, first.words, second.words, exclusive_or);
+    first = least;
   }
   /// Per lane, the greater word where the bit Distance of the lane's index is set, elsewhere the
   /// lesser.
@@ -229,8 +235,9 @@ requires(sizeof(Word) == 4 || sizeof(Word) == 8) struct WideVector {
                                                : 0xff00;
     constexpr auto mask = static_cast<Mask>(upper);
     const __m512i lesser = least(other).words;
-    return {is_wide ? _mm512_mask_max_epu64(lesser, mask, words, other.words)
-                    : _mm512_mask_max_epu32(lesser, mask, words, other.words)};
+    return {is_wide
+                ? _mm512_mask_ternarylogic_epi64(lesser, mask, words, other.words, exclusive_or)
+                : _mm512_mask_ternarylogic_epi32(lesser, mask, words, other.words, exclusive_or)};
   }
   /// Lane i receives the word of lane i ^ Flip.
   template <int Flip>

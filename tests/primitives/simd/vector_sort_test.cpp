@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/random.hpp"
+#include "primitives/key_codec.hpp"
 #include "primitives/simd/register_sort.hpp"
 #include "primitives/simd/vector_sort.hpp"
 #include "tests/segsort/key_patterns.hpp"
@@ -209,6 +210,44 @@ TYPED_TEST(VectorSortTest, DividesInTwoPartsOfWhichTheFirstIsLess) {
         ASSERT_TRUE(parts == expected) << "not a permutation";
       });
       if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(VectorSortTest, KeysAreEncodedAsTheyAreDivided) {
+  using Word = TypeParam;
+  constexpr auto signed_least = static_cast<Word>(Word{1} << (8 * sizeof(Word) - 1));
+  for (const NamedKeyPattern& named : key_patterns) {
+    SCOPED_TRACE(named.name);
+    for (const KeyKind kind :
+         {KeyKind::unsigned_integer, KeyKind::signed_integer, KeyKind::floating_point}) {
+      for (const Order order : {Order::ascending, Order::descending}) {
+        const KeyCodec<Word> codec(kind, order);
+        for (const std::size_t n : {1'025, 10'007}) {
+          auto keys = make_keys<Word>(named.pattern, n);
+          for (std::size_t i = 0; i < n; i += 3) keys[i] ^= signed_least;
+          // A pivot of zero.
+          if (order == Order::descending)
+            std::fill(keys.begin(), keys.begin() + 900, codec.decoded(0));
+          std::vector<Word> expected = keys;
+          codec.encode(expected.data(), n);
+          std::sort(expected.begin(), expected.end());
+          this->for_each_unit([&](VectorUnit unit) {
+            std::vector<Word> parts = keys;
+            const auto middle =
+                static_cast<std::ptrdiff_t>(divide_keys(parts.data(), n, codec, unit));
+            const auto end_of_lesser = parts.begin() + middle;
+            ASSERT_EQ(middle == 0, expected.front() == expected.back());
+            if (middle > 0) {
+              ASSERT_LT(*std::max_element(parts.begin(), end_of_lesser),
+                        *std::min_element(end_of_lesser, parts.end()));
+            }
+            std::sort(parts.begin(), parts.end());
+            ASSERT_TRUE(parts == expected) << "not a permutation of the words";
+          });
+          if (this->HasFatalFailure()) return;
+        }
+      }
     }
   }
 }
