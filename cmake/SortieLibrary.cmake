@@ -59,6 +59,12 @@ function(sortie_define_library target kind)
   if(SORTIE_HAVE_CUDA)
     # DeviceSegmentedSort returns cudaError_t, so its users need the headers of the toolkit.
     target_link_libraries(${target} PUBLIC CUDA::toolkit PRIVATE CUDA::cudart_static)
+    # nvcc's default is C++17. Not by cuda_std_20, which CMake 3.25 does not know. Sources of this tree have it in their flags.
+    set(cuda_without_standard $<COMPILE_LANGUAGE:CUDA>,$<NOT:$<BOOL:$<TARGET_PROPERTY:CUDA_STANDARD>>>)
+    target_compile_options(${target} INTERFACE $<INSTALL_INTERFACE:$<$<AND:${cuda_without_standard}>:-std=c++20>>)
+    if(NOT PROJECT_IS_TOP_LEVEL)
+      target_compile_options(${target} INTERFACE $<BUILD_INTERFACE:$<$<AND:${cuda_without_standard}>:-std=c++20>>)
+    endif()
   endif()
   if(SORTIE_SANITIZE AND kind STREQUAL "SHARED")
     target_link_options(${target} PRIVATE -fsanitize=${SORTIE_SANITIZE})
