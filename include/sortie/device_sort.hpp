@@ -84,6 +84,7 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// | any otherwise, 8193 to 2^21 - 1 | none, 4 or 8 bytes | by digits of 8 bits, all in one kernel |
 /// | 1 or 2 bytes otherwise | none, 4 or 8 bytes | cub::DeviceRadixSort, with an encoding of the keys |
 /// | 4 or 8 bytes, all bits, 2^21 (4 bytes alone: 2^22) to 2^28, if even | none, 4 or 8 bytes | by the two highest digits, or magnitudes, then in tiles |
+/// | 4 bytes unsigned, from 2^21 on, ascending by some bits | 4 or 8 bytes | cub::DeviceRadixSort |
 /// | 4 bytes, 2^21 to 2^28 otherwise | none, 4 or 8 bytes | by digits of 8 bits |
 /// | 4 or 8 bytes, if uneven | none, 4 or 8 bytes | by digits of 8 bits |
 /// | 4 or 8 bytes otherwise | none, 4 or 8 bytes | by ranges, as long segments are |
