@@ -79,11 +79,13 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 ///
 /// | keys | values | algorithm |
 /// |---|---|---|
-/// | 1 byte, or from 2^19 on 2 bytes, all bits | none | counting: one pass reads the keys, one writes them |
+/// | 1 byte from 2^14 on, 2 bytes from 2^19 on (in DoubleBuffers 2^24), all bits | none | counting: one pass reads the keys, one writes them |
 /// | 8 bytes, all bits, 2^16 to 2^21 - 1, if even | none, 4 or 8 bytes | by the two highest digits, or magnitudes, then in tiles |
 /// | any otherwise, 8193 to 2^21 - 1 | none, 4 or 8 bytes | by digits of 8 bits, all in one kernel |
 /// | 1 or 2 bytes otherwise | none, 4 or 8 bytes | cub::DeviceRadixSort, with an encoding of the keys |
 /// | 4 or 8 bytes, all bits, 2^21 (4 bytes alone: 2^22) to 2^28, if even | none, 4 or 8 bytes | by the two highest digits, or magnitudes, then in tiles |
+/// | 4 bytes unsigned, from 2^21 on, ascending by some bits | 4 or 8 bytes | cub::DeviceRadixSort |
+/// | 8 bytes unsigned in DoubleBuffers, from 2^21 on, ascending by some bits | none, 4 or 8 bytes | cub::DeviceRadixSort |
 /// | 4 bytes, 2^21 to 2^28 otherwise | none, 4 or 8 bytes | by digits of 8 bits |
 /// | 4 or 8 bytes, if uneven | none, 4 or 8 bytes | by digits of 8 bits |
 /// | 4 or 8 bytes otherwise | none, 4 or 8 bytes | by ranges, as long segments are |
@@ -113,7 +115,7 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// cub::DeviceRadixSort of CUDA 13.0 takes beside it (8-byte keys from 2^21 items on: 0.2 % more of the
 /// whole; longer arrays, except 4-byte keys alone, 0.5 %). In place at most 36 MiB more. With
 /// DoubleBuffers at most as much as cub::DeviceRadixSort takes with them (up to its only tile, 240 bytes).
-/// Keys of 1 byte alone, and of 2 bytes from 2^19 on (in DoubleBuffers 2^24): 1 MiB. Values of other sizes, and several arrays of values: in place of the
+/// Keys that are counted: at most 1 MiB. Values of other sizes, and several arrays of values: in place of the
 /// copy of the values, three arrays of positions of 4 bytes (8 from 2^32 items on) or of packed
 /// values. Positions: two arrays of them, and two of the keys. (Up to 8192 items one array less.)
 ///

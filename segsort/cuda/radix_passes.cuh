@@ -531,9 +531,9 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
 #pragma unroll
       for (int r = 0; r < items; ++r) words[r] = keys_from[begin + first + 32 * r];
     } else {
+      // The last key in place of none: the search for the rank of a key that is in no slot takes long.
 #pragma unroll
-      for (int r = 0; r < items; ++r)
-        words[r] = first + 32 * r < length ? keys_from[begin + first + 32 * r] : Held{0};
+      for (int r = 0; r < items; ++r) words[r] = keys_from[begin + min(first + 32 * r, length - 1)];
     }
 #pragma unroll
     for (unsigned int i = thread % 32; i < digits / 4; i += 32)

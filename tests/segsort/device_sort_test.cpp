@@ -406,12 +406,21 @@ TYPED_TEST(DeviceArraySort, DoubleBuffers) {
   }
 }
 
-TYPED_TEST(DeviceArraySort, LongDoubleBuffers) {
+template <class Key>
+class DeviceArraySortOfLongBuffers : public testing::Test {};
+using KeysOfLongBuffers = testing::Types<std::uint8_t, __half, std::uint32_t, double>;
+TYPED_TEST_SUITE(DeviceArraySortOfLongBuffers, KeysOfLongBuffers);
+
+TYPED_TEST(DeviceArraySortOfLongBuffers, EitherHasTheResult) {
   constexpr std::size_t n = (1 << 21) + 777;
   ArrayCase<TypeParam> sorted(Keys::uniform, n);
   sorted.check_keys(Storage::double_buffers);
   sorted.template check_pairs<std::uint32_t>(Storage::double_buffers);
   ArrayCase<TypeParam>(Keys::few, n).template check_pairs<double>(Storage::double_buffers);
+  constexpr int bits = sizeof(TypeParam) * 8;
+  ArrayCase<TypeParam> by_some(Keys::uniform, n, Order::ascending, 1, bits - 2);
+  by_some.template check_pairs<std::uint32_t>();
+  by_some.template check_pairs<std::uint32_t>(Storage::double_buffers);
 }
 
 TYPED_TEST(DeviceArraySort, ArraysWithoutAlignment) {
@@ -649,7 +658,12 @@ TEST(DeviceArraySortCall, TemporaryStorageIsAtMostThatOfCub) {
             std::size_t bytes = 0;
             check_cuda(segsort::sort_array_on_device(nullptr, bytes, request, nullptr));
             constexpr std::size_t most_of_one_tile = 240;
-            EXPECT_LE(bytes, of_cub == 1 ? most_of_one_tile : of_cub)
+            // Lists of ranges, which DoubleBuffers have none of.
+            const std::size_t lists = has_buffers                     ? 0
+                                      : log_n >= 28 && key_bytes >= 4 ? of_cub / 200
+                                      : log_n >= 21 && key_bytes == 8 ? of_cub / 400
+                                                                      : 0;
+            EXPECT_LE(bytes, of_cub == 1 ? most_of_one_tile : of_cub + lists)
                 << n << " keys of " << key_bytes << " bytes, values of " << value_bytes
                 << (has_buffers ? ", double buffers" : "");
           }
