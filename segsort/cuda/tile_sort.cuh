@@ -369,7 +369,7 @@ __device__ __noinline__ bool sort_uneven_tile(std::uint32_t tile_distance, int l
   T& tile = tile_at<T>(tile_distance);
   const bool is_sorted = spread_of_words == Spread::even;
   if constexpr (counts_few_keys<T>) {
-    if (spread_of_words == Spread::few_bins) {
+    if (spread_of_words == Spread::few_bins || spread_of_words == Spread::crowded) {
       if (sort_few_keys<T>(tile_distance, length, compare_mask)) return false;
 #pragma unroll
       for (int r = 0; r < T::items; ++r)

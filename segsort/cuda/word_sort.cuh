@@ -156,7 +156,7 @@ __device__ __noinline__ void exchange_until_sorted(std::uint32_t tile_distance) 
 enum class Spread {
   even,      ///< evenly enough for sort_by_distribution()
   low,       ///< most of them are near the least
-  crowded,   ///< a bin has half of the words
+  crowded,   ///< a bin has a great part of the words
   few_bins,  ///< at most most_bins_of_few_keys bins have all words
 };
 
@@ -180,8 +180,9 @@ inline constexpr std::uint32_t most_bins_of_few_keys = 128;
 /// \param is_low  the keys of the calling warp are near the least
 /// \tparam IsFirst  the caller tries something else otherwise: also gives up if most warps have low
 ///                  keys, or if the items are in few bins, some of them large
-/// \return what was found. Unless the words were sorted, they are unchanged: if a bin has half of
-/// the words, mostly found out after an eighth of them, or for the reasons above
+/// \return what was found. Unless the words were sorted, they are unchanged: for the reasons above,
+/// if a bin has half of the words, or if one has half of the first eighth of them; or a sixteenth,
+/// if the caller counts few keys
 template <class T, bool IsFirst>
 __device__ __forceinline__ Spread sort_by_distribution(T& tile, std::uint32_t (&words)[T::items],
                                                        int length, bool bins_are_equal,
@@ -203,6 +204,8 @@ __device__ __forceinline__ Spread sort_by_distribution(T& tile, std::uint32_t (&
   static_assert(T::capacity <= 1 << 16);
   ShortNumbers<T::items, 16> ranks;  // within the bin
   constexpr int rows_at_first = T::items / 8;
+  constexpr std::uint32_t crowded_at_first =
+      rows_at_first * T::threads / (IsFirst && counts_few_keys<T> ? 16 : 2);
   bool crowded = false;
 #pragma unroll
   for (int r = 0; r < T::items; ++r) {
@@ -210,7 +213,7 @@ __device__ __forceinline__ Spread sort_by_distribution(T& tile, std::uint32_t (&
       if (T::any(crowded)) return Spread::crowded;
     }
     const std::uint32_t rank = is_item(r) ? atomicAdd(&counter(bin_of(words[r])), 1) : 0;
-    if (r < rows_at_first) crowded |= rank >= rows_at_first * T::threads / 2 && !bins_are_equal;
+    if (r < rows_at_first) crowded |= rank >= crowded_at_first && !bins_are_equal;
     ranks.set(r, rank);
   }
   T::synchronise();
