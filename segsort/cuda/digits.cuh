@@ -14,7 +14,8 @@ namespace sortie::segsort {
 /// What is known of the keys of a part, or of the part that it is a bucket of: whether a floating
 /// cut divides them better than equal ranges, since many are near the least. Each item takes part in
 /// one floating cut at most, since only equal ranges bound the number of passes.
-enum class LowKeys : std::uint32_t { unknown, found, divided };
+/// Or `few`: there are few different keys, in equal ranges.
+enum class LowKeys : std::uint32_t { unknown, found, divided, few };
 
 /// A segment, or a bucket of one, that is partitioned further. The compared bits of its keys are in
 /// base .. base + span.
@@ -52,6 +53,8 @@ __device__ inline int wanted_buckets(std::uint64_t length) {
 template <class Tiles>
 __device__ inline int wanted_buckets(const Part& part) {
   const int wanted = wanted_buckets<Tiles>(part.length);
+  // Where a bucket has one key, its items need no further sort.
+  if (part.low_keys == LowKeys::few) return most_buckets;
   return part.low_keys == LowKeys::found ? max(wanted, cheap_buckets) : wanted;
 }
 
@@ -93,11 +96,9 @@ struct RangeCut {
     return cut;
   }
   template <class Tiles>
-  __device__ RangeCut(const Part& part, Tiles) : RangeCut(part, wanted_buckets<Tiles>(part)) {}
-  /// \param most  buckets, unless there are fewer keys
-  __device__ RangeCut(const Part& part, int most) : base(part.base), span(part.span) {
+  __device__ RangeCut(const Part& part, Tiles) : base(part.base), span(part.span) {
     bits = max(bits_of(span), 1);
-    const auto wanted = static_cast<std::uint64_t>(most);
+    const auto wanted = static_cast<std::uint64_t>(wanted_buckets<Tiles>(part));
     buckets = static_cast<int>(span < wanted ? span + 1 : wanted);
     key_step = bits < 32 ? 1u << (32 - bits) : 1;
     const std::uint64_t range = std::uint64_t{bits_below(span, bits)} + key_step;
@@ -179,13 +180,12 @@ inline constexpr int samples_of_lane = 4;
 /// there.
 inline constexpr int least_low_samples = 48;
 inline constexpr int least_floating_bits = 12;
-/// Samples that differ from those in lower lanes of the same row, at most, for as many buckets as
-/// there can be: of 256 random keys, each of them often has a bucket of its own then, and needs no
-/// further sort. Samples of 256 random keys have 120 such, those of 100 random keys 110.
+/// Samples that differ from those in lower lanes of the same row, at most, for few keys. Of 256
+/// random keys, 120 do; of 100, 110.
 inline constexpr int most_distinct_samples = 124;
 
 /// Looks for keys near the least, and for few keys. Executed by a warp; `sample` holds compared bits
-/// of keys of the part. \return a floating cut, and part.low_keys set, if many are near the least;
+/// of keys of the part. Sets part.low_keys. \return a floating cut if many keys are near the least;
 /// otherwise equal ranges
 template <class Tiles, class Word>
 __device__ __forceinline__ RangeCut cut_by_sample(Part& part, const Word (&sample)[samples_of_lane],
@@ -213,7 +213,8 @@ __device__ __forceinline__ RangeCut cut_by_sample(Part& part, const Word (&sampl
       const unsigned int same = __match_any_sync(full_warp, static_cast<int>(hash));
       distinct += __popc(__ballot_sync(full_warp, rank_among(same) == 0));
     }
-    return distinct <= most_distinct_samples ? RangeCut(part, most_buckets) : RangeCut(part, tiles);
+    if (distinct <= most_distinct_samples) part.low_keys = LowKeys::few;
+    return RangeCut(part, tiles);
   }
   part.low_keys = LowKeys::found;
   return RangeCut::floating(least, greatest - least, wanted_buckets<Tiles>(part));

@@ -30,7 +30,19 @@ struct FewKeysOfTile {
 /// Tiles of teams of several warps have one segment each.
 template <class T>
 inline constexpr bool counts_few_keys = (T::warps > 2) &&
-                                        sizeof(FewKeysOfTile<T>) <= sizeof(T::words);
+                                        sizeof(FewKeysOfTile<T>) + alignof(FewKeysOfTile<T>) <=
+                                            sizeof(T::words);
+
+/// The words of a tile of keys alone are aligned to their own size only.
+template <class T>
+__device__ __forceinline__ FewKeysOfTile<T>& few_keys_at(std::uint32_t tile_distance) {
+  constexpr std::uint32_t alignment = alignof(FewKeysOfTile<T>);
+  const auto words = static_cast<std::uint32_t>(
+      reinterpret_cast<const unsigned char*>(tile_at<T>(tile_distance).words) -
+      dynamic_shared_memory());
+  return *reinterpret_cast<FewKeysOfTile<T>*>(dynamic_shared_memory() +
+                                              (words + alignment - 1) / alignment * alignment);
+}
 
 /// Sorts a tile: item e belongs to the thread e / items. \pre counts_few_keys<T>, a segment.
 /// On success tile.words holds the indices of the items in order, without windows; otherwise its
@@ -42,13 +54,28 @@ __device__ __noinline__ bool sort_few_keys(std::uint32_t tile_distance, int leng
   using Word = typename T::Word;
   using Few = FewKeysOfTile<T>;
   T& tile = tile_at<T>(tile_distance);
-  Few& few = *reinterpret_cast<Few*>(tile.words);
+  Few& few = few_keys_at<T>(tile_distance);
   const int thread = T::thread();
   const int warp = thread / 32;
   const int first = warp * 32 * T::items + thread % 32;
   const auto key_of = [&](int e) { return static_cast<Word>(tile.keys[e] & compare_mask); };
 
-  T::synchronise();
+  // Buckets of a partition that have one key each are in order already.
+  bool inverted = false;
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) {
+    const int e = first + 32 * r;
+    if (e + 1 < length) inverted |= key_of(e) > key_of(e + 1);
+  }
+  if (!T::any(inverted)) {
+#pragma unroll
+    for (int r = 0; r < T::items; ++r) {
+      const int e = first + 32 * r;
+      tile.words[banked(e)] = static_cast<std::uint32_t>(e);
+    }
+    T::synchronise();
+    return true;
+  }
   for (unsigned int i = thread; i < Few::slots; i += T::threads) few.items[i] = 0;
   auto* const counts_of_all = reinterpret_cast<std::uint32_t*>(few.counts);
   for (unsigned int i = thread; i < sizeof(few.counts) / 4; i += T::threads) counts_of_all[i] = 0;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "segsort/cuda/few_keys_of_tile.cuh"
 #include "segsort/cuda/tile.cuh"
 
 /// Sorts the words of a tile: by distribution if they are evenly spread, otherwise by the networks
@@ -154,7 +155,8 @@ __device__ __noinline__ void exchange_until_sorted(std::uint32_t tile_distance) 
 /// How the words of a tile are spread over the bins of their highest bits.
 enum class Spread {
   even,      ///< evenly enough for sort_by_distribution()
-  crowded,   ///< a bin has half of the words
+  low,       ///< most of them are near the least
+  crowded,   ///< a bin has a great part of the words
   few_bins,  ///< at most most_bins_of_few_keys bins have all words
 };
 
@@ -175,13 +177,16 @@ inline constexpr std::uint32_t most_bins_of_few_keys = 128;
 /// are few exchanges even for large bins of equal keys, since atomics number the words of a bin
 /// nearly in their order. If all words of a bin count as equal, they are in order at once.
 /// \param bins_are_equal  words of the same bin may be in any order
-/// \tparam CountsFewKeys  the caller sorts tiles of few keys by counting: also gives up if the items
-///                        are in few bins, some of them large
-/// \return what was found. Unless the words were sorted, they are unchanged: if a bin has half of
-/// the words, mostly found out after an eighth of them, or if there are few bins
-template <class T, bool CountsFewKeys>
+/// \param is_low  the keys of the calling warp are near the least
+/// \tparam IsFirst  the caller tries something else otherwise: also gives up if most warps have low
+///                  keys, or if the items are in few bins, some of them large
+/// \return what was found. Unless the words were sorted, they are unchanged: for the reasons above,
+/// if a bin has half of the words, or if one has half of the first eighth of them; or a sixteenth,
+/// if the caller counts few keys
+template <class T, bool IsFirst>
 __device__ __forceinline__ Spread sort_by_distribution(T& tile, std::uint32_t (&words)[T::items],
-                                                       int length, bool bins_are_equal) {
+                                                       int length, bool bins_are_equal,
+                                                       bool is_low) {
   constexpr int bin_bits = T::bin_bits;
   constexpr int bins = 1 << bin_bits;
   static_assert(bins <= T::capacity, "the counters take the place of the words");
@@ -191,10 +196,16 @@ __device__ __forceinline__ Spread sort_by_distribution(T& tile, std::uint32_t (&
   const auto is_item = [&](int r) { return r * T::threads + thread < length; };
 
   for (int bin = thread; bin < bins; bin += T::threads) counter(bin) = 0;
-  T::synchronise();
+  if constexpr (IsFirst) {
+    if (T::count(is_low) > T::threads / 2) return Spread::low;
+  } else {
+    T::synchronise();
+  }
   static_assert(T::capacity <= 1 << 16);
   ShortNumbers<T::items, 16> ranks;  // within the bin
   constexpr int rows_at_first = T::items / 8;
+  constexpr std::uint32_t crowded_at_first =
+      rows_at_first * T::threads / (IsFirst && counts_few_keys<T> ? 16 : 2);
   bool crowded = false;
 #pragma unroll
   for (int r = 0; r < T::items; ++r) {
@@ -202,7 +213,7 @@ __device__ __forceinline__ Spread sort_by_distribution(T& tile, std::uint32_t (&
       if (T::any(crowded)) return Spread::crowded;
     }
     const std::uint32_t rank = is_item(r) ? atomicAdd(&counter(bin_of(words[r])), 1) : 0;
-    if (r < rows_at_first) crowded |= rank >= rows_at_first * T::threads / 2 && !bins_are_equal;
+    if (r < rows_at_first) crowded |= rank >= crowded_at_first && !bins_are_equal;
     ranks.set(r, rank);
   }
   T::synchronise();
@@ -226,7 +237,7 @@ __device__ __forceinline__ Spread sort_by_distribution(T& tile, std::uint32_t (&
   const bool exceeds_thread = T::any(most > T::items) && !bins_are_equal;
   if (exceeds_thread) {
     if (T::any(most > T::capacity / 2)) return Spread::crowded;
-    if constexpr (CountsFewKeys) {
+    if constexpr (IsFirst && counts_few_keys<T>) {
       // The sum over all threads takes the place of a bound of the keys, which is no longer needed.
       if (thread == 0) tile.greatest[0] = 0;
       if (T::any(most > least_of_few_keys<T>)) {

@@ -19,7 +19,7 @@ value types but one, which take half a minute each, and long matches between gen
 therefore looks at Sortie's own kernels only, and runs small tests that together launch every kernel,
 for unsigned keys or 32-bit positions where other types launch the same ones. It cannot follow
 block_sort_kernel with teams of different sizes (docs/sanitizers.md), so that kernel has a run of its own
-with teams of one size. SegsortPeers.SortEveryShape is left out: the bench measures no sort that takes more
+with few items in teams of one size. SegsortPeers.SortEveryShape is left out: the bench measures no sort that takes more
 than 2 s, and racecheck slows some down to more than that.
 """
 
@@ -77,7 +77,7 @@ PROGRAMS = {
 }
 RACECHECK_KERNELS = ["--kernel-name", "kns=sortie", "--kernel-name-exclude", "kns=block_sort_kernel"]
 # Further runs of a tool: (program, tool) -> (filter, options).
-FURTHER = {("device_segmented_sort", "racecheck"): ("DeviceTeamsTest/*", ["--kernel-name", "kns=block_sort_kernel"]),
+FURTHER = {("device_segmented_sort", "racecheck"): ("DeviceTeamsTest/*.FewItems", ["--kernel-name", "kns=sortie"]),
            ("device_top_k", "racecheck"): ("DeviceTopKForTools.*", RACECHECK_KERNELS)}
 FOUND_SOMETHING = 9  # the tool's exit code; a failed test gives 1, a missing GPU 77
 

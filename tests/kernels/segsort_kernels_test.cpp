@@ -300,6 +300,26 @@ TEST(Tile, PaddedWordsAreDistinctAndSpreadStrides) {
   EXPECT_EQ(banks.size(), 32U);
 }
 
+template <class T>
+void expect_few_keys_within_words() {
+  static_assert(counts_few_keys<T>);
+  for (const std::uint32_t tile : {0U, 5 * static_cast<std::uint32_t>(sizeof(T))}) {
+    const auto* const few = reinterpret_cast<const unsigned char*>(&few_keys_at<T>(tile));
+    const auto* const words = reinterpret_cast<const unsigned char*>(tile_at<T>(tile).words);
+    EXPECT_EQ((few - dynamic_shared_memory()) % alignof(FewKeysOfTile<T>), 0U);
+    EXPECT_GE(few, words);
+    EXPECT_LE(few + sizeof(FewKeysOfTile<T>), words + sizeof(T::words));
+  }
+}
+
+// Words of tiles of keys alone begin four bytes after a multiple of 16: a misaligned address on a GPU.
+TEST(Tile, FewKeysAreAlignedAndFitTheWords) {
+  expect_few_keys_within_words<Tile<std::uint32_t, 0, 3, 16, true>>();
+  expect_few_keys_within_words<Tile<std::uint64_t, 0, 3, 16, true>>();
+  expect_few_keys_within_words<Tile<std::uint32_t, 4, 16, 16>>();
+  expect_few_keys_within_words<Tile<std::uint64_t, 8, 16, 16>>();
+}
+
 template <class Word, int ValueBytes, int BlockWarps>
 void sort_classes_of_block(Keys kind = Keys::two_fields) {
   Lengths lengths;

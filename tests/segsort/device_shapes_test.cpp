@@ -124,6 +124,16 @@ TYPED_TEST(DeviceTeamsTest, EverySizeByItself) {
   }
 }
 
+// As few items as take partitions and the tiles of teams: racecheck slows these down some thousand
+// times.
+TYPED_TEST(DeviceTeamsTest, FewItems) {
+  this->check(in_a_row("tiles of eight warps", std::vector<std::uint64_t>(9, 4096)));
+  if (this->HasFatalFailure()) return;
+  this->check(in_a_row("partitions by one block", std::vector<std::uint64_t>(3, 16384)));
+  if (this->HasFatalFailure()) return;
+  this->check(in_a_row("partition by the whole grid", {70'000}));
+}
+
 TYPED_TEST(DeviceShapeTest, OneSegmentOfAMillionAndOneItems) {
   this->check(in_a_row("2^20 + 1", {(std::uint64_t{1} << 20) + 1}));
 }
