@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "segsort/cuda/narrow_threads.cuh"
 #include "segsort/cuda/top_k_blocks.cuh"
 #include "segsort/cuda/top_k_least.cuh"
+#include "segsort/cuda/top_k_plan.cuh"
 #include "segsort/cuda/top_k_stream.cuh"
 #include "segsort/cuda/top_k_teams.cuh"
 #include "segsort/cuda/top_k_threads.cuh"
@@ -272,6 +274,35 @@ TEST(TopKKernels, SegmentsInParts) {
   expect_top<std::uint64_t>(lengths, 7, Keys::descending, true);
   expect_top<std::uint8_t>(lengths, 300, Keys::random, false);
   expect_top<std::uint16_t>(lengths, 20, Keys::few, true);
+}
+
+/// Whether whole segments are to be sorted.
+bool sorts_whole(const std::vector<std::uint64_t>& lengths, std::uint64_t longest,
+                 std::optional<std::int64_t> device_count = {}) {
+  std::vector<std::uint64_t> offsets{0};
+  for (const std::uint64_t length : lengths) offsets.push_back(offsets.back() + length);
+  TopKPlan plan{-1, -1};
+  const PlannedSegments segments{
+      {offsets.data(), true}, {offsets.data() + 1, true},
+      lengths.size(),         device_count.has_value() ? &*device_count : nullptr,
+      offsets.back(),         longest};
+  cuda_on_host::run_block(plan_threads, [&] { top_k_plan_kernel(segments, &plan); });
+  EXPECT_EQ(std::min(plan.selected, plan.sorted), 0);
+  EXPECT_EQ(plan.selected + plan.sorted,
+            device_count.value_or(static_cast<std::int64_t>(lengths.size())));
+  return plan.sorted != 0;
+}
+TEST(TopKKernels, PlanByLengths) {
+  for (const std::uint64_t count : {1, 1000, 16'384, 16'385, 70'001}) {
+    std::vector<std::uint64_t> lengths(count, 10);
+    EXPECT_TRUE(sorts_whole(lengths, 10)) << count;
+    EXPECT_FALSE(sorts_whole(lengths, 9)) << count;
+    lengths[count / 2] += 20 * count;  // rarely in the sample
+    EXPECT_FALSE(sorts_whole(lengths, 10)) << count;
+  }
+  EXPECT_TRUE(sorts_whole(std::vector<std::uint64_t>(1000, 3), 8, 900));
+  EXPECT_FALSE(sorts_whole(std::vector<std::uint64_t>(1000, 3), 8, 10));
+  EXPECT_FALSE(sorts_whole(std::vector<std::uint64_t>(1000, 3), 8, 0));
 }
 
 /// Streams one segment, or leaves it to other kernels if `is_streamed` is false.
