@@ -139,7 +139,7 @@ void expect_top(const std::vector<std::uint64_t>& lengths, std::uint64_t k, Keys
     }
     if (k > most_sorted_in_kernel) of_tiles.team_longest = longest_of_teams;
     const ChunkPlan chunks{1'000'000, chunk * 5, 1};
-    if (k == 1)
+    if (k == 1 && tile_longest == longest_of_least)
       cuda_on_host::run_block(32 * top_k_warps, [&] { top_k_least_kernel<Word>(of_tiles); });
     else
       cuda_on_host::run_block(top_k_tile_threads,
@@ -206,6 +206,9 @@ void expect_tiles() {
   for (const Keys kind : {Keys::random, Keys::equal, Keys::few, Keys::ascending, Keys::descending})
     for (const std::uint64_t k : {1, 8, 32})
       expect_top<Word>(short_lengths, k, kind, true, 0, 32, false, k == 8 ? 64 : 512);
+  for (const Keys kind : {Keys::random, Keys::equal, Keys::few, Keys::ascending})
+    for (const std::uint64_t gap : {0, 2})
+      expect_top<Word>(short_lengths, 1, kind, true, gap, 32, false, longest_of_least);
   expect_top<Word>(short_lengths, 20, Keys::few, true, 2, 7, false, 200);
   expect_top<Word>({0, 0, 700, 0}, 3, Keys::random, true, 0, 32, false, 512);
   std::vector<std::uint64_t> of_tiles = short_lengths;
