@@ -81,6 +81,8 @@ struct DeviceTopKSegments {
   const Offset* d_end_offsets = nullptr;
   /// If set, num_segments + 1 ascending offsets into the output arrays. Segment i then has its own
   /// k, d_output_offsets[i + 1] - d_output_offsets[i], but at most the argument `k`.
+  /// They may be d_begin_offsets, with d_end_offsets one further: each segment then has its results
+  /// at its own places in other arrays, of which those beyond the k-th may be overwritten, too.
   /// If null, the results of segment i begin at i * k.
   const Offset* d_output_offsets = nullptr;
   /// Size of the output arrays. Ignored without d_output_offsets: num_segments * k.
@@ -114,12 +116,15 @@ struct DeviceTopKSegments {
 /// longer ones by all blocks; at most O(n_i b) for keys of b bits in the worst order. Short
 /// segments are sorted in shared memory instead, for sorted results where that takes less time: up
 /// to a mean length of 16 for k = 1, 64 for k < 32, 256 for k = 32, beyond 8 k, at least 512 and at
-/// most 5120 (512 if a block has less than 128 KiB of shared memory). Segments are sorted whole for
-/// k > 2048.
+/// most 5120 (512 if a block has less than 128 KiB of shared memory). For k = 1 and a mean length of
+/// up to 8, threads read segments of up to 32 items. Segments are sorted whole for k > 2048; and so
+/// are 2^22 items or more, if results are sorted, d_output_offsets are d_begin_offsets, and
+/// 1 < k exceeds the mean length, unless a quarter of the items is in segments of more than 8 k.
 ///
 /// Temporary storage: 8 bytes for each 1025 items; if the mean length is at most 32, or segments
 /// are sorted in shared memory, 8 bytes for each segment or 9 items, whichever are fewer (for
-/// k > 32, 8 more for each segment or 260 items); with
+/// k > 32, 8 more for each segment or 260 items); if 2^22 items or more may be sorted at their own
+/// places, as above, that of a segmented sort, which shares the copies named below; with
 /// segments of more than 65536 items, 1.1 k (key bytes + 8) bytes for each 16384 items; for one
 /// segment of 2^22 to 2^30 items also 48 KiB for each key byte and 64 KiB. With sorted
 /// results and k > 32 also a copy of the outputs, 16 bytes per segment and the storage of a

@@ -38,7 +38,7 @@ SORTIE_API void select(const Context& context, const TopKRequest& request);
 
 }  // namespace segsort
 
-/// Positions of the k greatest or least keys of each of many segments of one array.
+/// Positions of the k greatest or least keys of each of many segments of one array, of any SortKey.
 ///
 /// The results of segment i are positions[i * k], ..., as positions in `keys`. A segment of fewer
 /// than k items gives all of them; the places that remain are not written. Among equal keys, those

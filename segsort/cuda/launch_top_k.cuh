@@ -94,7 +94,7 @@ cudaError_t launch_top_k(TopKArguments<Key> arguments, const TopKArguments<Key>&
     if (streams) status = launch_top_k_stream(of_tiles, stream);
   if (status != cudaSuccess) return status;
   if (arguments.tile_longest != 0) {
-    status = arguments.k == 1
+    status = arguments.k == 1 && arguments.tile_longest == longest_of_least
                  ? launch_resident_top_k(top_k_least_kernel<Key>, of_tiles,
                                          (segments - 1) / (threads * least_segments) + 1, threads,
                                          0, stream)

@@ -45,6 +45,7 @@ PROGRAMS = {
     "core_cuda": f"-{LARGE}",
     "device_segmented_sort": "DeviceSegmentedSortTest.*:DeviceShapeTest/0.OneSegment*:DeviceShapeTest/0.Each*:DeviceShapeTest/6.OneSegment*"
                              ":DeviceSegmentValues/1.*:DeviceSegmentBits/1.*:DeviceNarrowKeys/1.Threads:DeviceNarrowKeys/1.SmallInputs:DeviceNarrowKeys/3.SmallInputs"
+                             ":DeviceNarrowKeys/1.*ForTools:DeviceNarrowKeys/3.*ForTools"
                              "-*SortsOfTheSameData*",
     "device_sort": "DeviceArraySort/1.EveryD*:DeviceArraySort/7.EveryD*:DeviceArraySort/5.Desc*:DeviceArraySortByDigits/1.BucketsOf*"
                    ":DeviceArraySortByDigits/0.DigitsOf*:DeviceArraySortByDigits/0.RanksOf*:DeviceArraySort/10.Desc*",

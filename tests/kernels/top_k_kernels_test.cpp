@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "segsort/cuda/narrow_threads.cuh"
 #include "segsort/cuda/top_k_blocks.cuh"
 #include "segsort/cuda/top_k_least.cuh"
+#include "segsort/cuda/top_k_plan.cuh"
 #include "segsort/cuda/top_k_stream.cuh"
 #include "segsort/cuda/top_k_teams.cuh"
 #include "segsort/cuda/top_k_threads.cuh"
@@ -137,7 +139,7 @@ void expect_top(const std::vector<std::uint64_t>& lengths, std::uint64_t k, Keys
     }
     if (k > most_sorted_in_kernel) of_tiles.team_longest = longest_of_teams;
     const ChunkPlan chunks{1'000'000, chunk * 5, 1};
-    if (k == 1)
+    if (k == 1 && tile_longest == longest_of_least)
       cuda_on_host::run_block(32 * top_k_warps, [&] { top_k_least_kernel<Word>(of_tiles); });
     else
       cuda_on_host::run_block(top_k_tile_threads,
@@ -204,6 +206,9 @@ void expect_tiles() {
   for (const Keys kind : {Keys::random, Keys::equal, Keys::few, Keys::ascending, Keys::descending})
     for (const std::uint64_t k : {1, 8, 32})
       expect_top<Word>(short_lengths, k, kind, true, 0, 32, false, k == 8 ? 64 : 512);
+  for (const Keys kind : {Keys::random, Keys::equal, Keys::few, Keys::ascending})
+    for (const std::uint64_t gap : {0, 2})
+      expect_top<Word>(short_lengths, 1, kind, true, gap, 32, false, longest_of_least);
   expect_top<Word>(short_lengths, 20, Keys::few, true, 2, 7, false, 200);
   expect_top<Word>({0, 0, 700, 0}, 3, Keys::random, true, 0, 32, false, 512);
   std::vector<std::uint64_t> of_tiles = short_lengths;
@@ -272,6 +277,35 @@ TEST(TopKKernels, SegmentsInParts) {
   expect_top<std::uint64_t>(lengths, 7, Keys::descending, true);
   expect_top<std::uint8_t>(lengths, 300, Keys::random, false);
   expect_top<std::uint16_t>(lengths, 20, Keys::few, true);
+}
+
+/// Whether whole segments are to be sorted.
+bool sorts_whole(const std::vector<std::uint64_t>& lengths, std::uint64_t longest,
+                 std::optional<std::int64_t> device_count = {}) {
+  std::vector<std::uint64_t> offsets{0};
+  for (const std::uint64_t length : lengths) offsets.push_back(offsets.back() + length);
+  TopKPlan plan{-1, -1};
+  const PlannedSegments segments{
+      {offsets.data(), true}, {offsets.data() + 1, true},
+      lengths.size(),         device_count.has_value() ? &*device_count : nullptr,
+      offsets.back(),         longest};
+  cuda_on_host::run_block(plan_threads, [&] { top_k_plan_kernel(segments, &plan); });
+  EXPECT_EQ(std::min(plan.selected, plan.sorted), 0);
+  EXPECT_EQ(plan.selected + plan.sorted,
+            device_count.value_or(static_cast<std::int64_t>(lengths.size())));
+  return plan.sorted != 0;
+}
+TEST(TopKKernels, PlanByLengths) {
+  for (const std::uint64_t count : {1, 1000, 16'384, 16'385, 70'001}) {
+    std::vector<std::uint64_t> lengths(count, 10);
+    EXPECT_TRUE(sorts_whole(lengths, 10)) << count;
+    EXPECT_FALSE(sorts_whole(lengths, 9)) << count;
+    lengths[count / 2] += 20 * count;  // rarely in the sample
+    EXPECT_FALSE(sorts_whole(lengths, 10)) << count;
+  }
+  EXPECT_TRUE(sorts_whole(std::vector<std::uint64_t>(1000, 3), 8, 900));
+  EXPECT_FALSE(sorts_whole(std::vector<std::uint64_t>(1000, 3), 8, 10));
+  EXPECT_FALSE(sorts_whole(std::vector<std::uint64_t>(1000, 3), 8, 0));
 }
 
 /// Streams one segment, or leaves it to other kernels if `is_streamed` is false.

@@ -177,6 +177,16 @@ TYPED_TEST(DeviceNarrowKeys, SmallInputs) {
   this->check(Segments({530'000}), false);
 }
 
+// Fewer items, for racecheck, which takes some hundred times as long: each kernel of segments once.
+TYPED_TEST(DeviceNarrowKeys, ForTools) {
+  std::vector<std::int64_t> lengths = {17'000, 4'500, 2'100, 1'100, 600, 200};
+  for (std::int64_t i = 0; i < 60; ++i) lengths.push_back(i);
+  for (const bool has_values : {false, true}) this->check(Segments(lengths), has_values);
+}
+TYPED_TEST(DeviceNarrowKeys, OneSegmentForTools) {
+  for (const bool has_values : {false, true}) this->check(Segments({40'001}), has_values, {}, true);
+}
+
 // One segment is sorted as an array, wherever it begins and ends: by its digits, or its keys alone by
 // their numbers.
 TYPED_TEST(DeviceNarrowKeys, OneSegment) {

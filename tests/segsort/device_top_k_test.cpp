@@ -162,6 +162,12 @@ class TopKCase {
         expected_beside[outputs[s] + i] =
             call.beside == Beside::values ? values_[top[i]] : static_cast<Position>(top[i]);
       }
+      if (call.in_place) {  // what is beyond the results is unspecified
+        for (std::uint64_t i = outputs[s] + top.size(); i < outputs[s + 1]; ++i) {
+          found_keys[i] = poison<Word>();
+          found_beside[i] = poison<Position>();
+        }
+      }
       if (call.options.sorted) continue;
       const auto sort_results = [&](auto& items) {
         const auto first = items.begin() + static_cast<std::ptrdiff_t>(outputs[s]);
@@ -367,6 +373,25 @@ TEST(DeviceTopKSegmentsTest, SegmentsInTiles) {
   check_tiles<std::uint32_t, std::uint32_t>(shape_of_tiles(), true);
   check_tiles<double, std::uint64_t>(shape_of_tiles(), true);
   check_tiles<double, std::uint64_t>(shuffled(shape_of_tiles(1), 3), false);
+}
+
+/// Results where their segments are, of enough items to be sorted whole if few segments are long.
+TEST(DeviceTopKSegmentsTest, SortedInPlace) {
+  std::vector<std::uint64_t> lengths;
+  for (std::uint64_t i = 0; i < 430'000; ++i) lengths.push_back(i * 7 % 21);
+  lengths[100'001] = 3'000;
+  const SegmentShape few_long = in_a_row("few long", lengths);
+  lengths[200'001] = 5'000'000;
+  for (const SegmentShape& shape : {few_long, in_a_row("half in one", lengths)}) {
+    TopKCase<std::uint32_t> top(
+        shape, make_keys<std::uint32_t>(KeyPattern::few_distinct, shape.num_items));
+    for (const std::int64_t k : {30, 300})
+      top.check({.k = k, .beside = Beside::values, .in_place = true});
+    TopKCase<std::uint8_t, std::uint64_t> bytes(
+        shape, narrow_keys<std::uint8_t>(NarrowPattern::random_bits, shape.num_items));
+    bytes.check(
+        {.k = 40, .options = {Order::ascending}, .beside = Beside::nothing, .in_place = true});
+  }
 }
 
 /// Small inputs for the tools of tests/gpu/check.py that reach the kernels of tiles, of teams, and of

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "segsort/cuda/arguments.cuh"
+
+/// Choice between selecting and sorting whole segments, by the lengths of the segments, which only the
+/// device knows.
+namespace sortie::segsort {
+
+/// How many segments are selected from, and how many are sorted: one of the two is 0.
+struct TopKPlan {
+  std::int64_t selected;
+  std::int64_t sorted;
+};
+
+inline constexpr int plan_threads = 1024;
+inline constexpr unsigned int plan_samples_of_thread = 16;
+/// Segments are sorted if those that are not long have at least 3/4 of all items.
+inline constexpr double least_short_items = 0.75;
+
+/// Segments, of which `device_count`, if set, says how many there are.
+struct PlannedSegments {
+  DeviceOffsets begins;
+  DeviceOffsets ends;
+  std::uint64_t count;
+  const std::int64_t* device_count;
+  std::uint64_t items;    ///< of the array
+  std::uint64_t longest;  ///< longer segments are long
+};
+
+/// One block. The mean length of a sample of the segments, the long ones counted as empty, gives the
+/// number of items that are not in long ones. These need not be in the sample, however few they are.
+__global__ void __launch_bounds__(plan_threads)
+    top_k_plan_kernel(const PlannedSegments segments, TopKPlan* plan) {
+  constexpr std::uint64_t most_samples = std::uint64_t{plan_threads} * plan_samples_of_thread;
+  __shared__ unsigned long long sum;
+  std::uint64_t count = segments.count;
+  if (segments.device_count != nullptr)
+    count = min(count, static_cast<std::uint64_t>(max(*segments.device_count, std::int64_t{0})));
+  const std::uint64_t samples = min(count, most_samples);
+  if (threadIdx.x == 0) sum = 0;
+  __syncthreads();
+  unsigned long long own = 0;
+#pragma unroll
+  for (unsigned int r = 0; r < plan_samples_of_thread; ++r) {
+    const std::uint64_t sample = std::uint64_t{r} * plan_threads + threadIdx.x;
+    if (sample >= samples) continue;
+    const std::uint64_t segment = sample * count / samples;
+    const std::uint64_t begin = segments.begins[segment];
+    const std::uint64_t end = segments.ends[segment];
+    if (end > begin && end - begin <= segments.longest) own += end - begin;
+  }
+  if (own != 0) atomicAdd(&sum, own);
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  const bool sorts = samples != 0 && static_cast<double>(sum) * static_cast<double>(count) >=
+                                         least_short_items * static_cast<double>(samples) *
+                                             static_cast<double>(segments.items);
+  plan->sorted = sorts ? static_cast<std::int64_t>(count) : 0;
+  plan->selected = sorts ? 0 : static_cast<std::int64_t>(count);
+}
+
+}  // namespace sortie::segsort
