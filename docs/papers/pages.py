@@ -1482,7 +1482,7 @@ def cusp_claims():
     times = [{m: r["median_seconds"] for m, r in rows.items()} for rows in rows_of("cusp-products").values()]
     cusp = [t["cusp"] / t["essc"] for t in times]
     esc = [t["esc"] / t["essc"] for t in times]
-    cusparse = [t["cusparse"] / t["essc"] for t in times]
+    cusparse = [t["cusparse"] / t["essc"] for t in times if "cusparse" in t]
     span = lambda ratios: f"{min(ratios):.1f} to {max(ratios):.1f}"
     return claims([
         ("segmented sort speeds ESC up: CUSP / `essc`", "1.4 to 2.3 K80, up to 1.9 Titan X", span(cusp), min(cusp) > 1),
