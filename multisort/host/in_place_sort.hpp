@@ -34,7 +34,7 @@ namespace sortie::multisort {
 ///
 /// Keys alone that differ in no more than 16 bits are counted instead, and written anew
 /// (*histogram*, *local sort*). How parts are divided depends on their sizes alone, so the result is
-/// the same for any number of devices. Not stable.
+/// the same for any number of devices. Stable where equal keys come by value and the values ascend.
 ///
 /// Work space: about 1.5 MiB a device (with values 3 MiB) and 2 MiB for u32 keys, and two bytes for
 /// 512 bytes of keys. O(n) for a level of digits; at most key bits / 9 levels.
@@ -54,12 +54,17 @@ class InPlaceSort {
   /// \param codec    encodes keys as unsigned integers of the requested order
   /// \throws Error (out_of_memory)  even the work space of this sort is beyond the budget
   InPlaceSort(const Context& context, Range items, std::uint64_t n, KeyCodec<Key> codec,
-              std::size_t devices)
-      : context_(context), items_(items), n_(n), codec_(codec), devices_(devices) {
+              std::size_t devices, EqualKeys equal_keys = EqualKeys::in_any_order)
+      : context_(context),
+        items_(items),
+        n_(n),
+        codec_(codec),
+        devices_(devices),
+        equal_keys_(equal_keys) {
     require_budget(context, "work space of the sort in place", work_space(n, devices));
     if (n > team_items) team_ = std::make_unique<Partition>(n, team_stripes);
     for (std::size_t device = 0; device < devices; ++device)
-      workers_.push_back(std::make_unique<Sorter>(context, std::min(n, team_items)));
+      workers_.push_back(std::make_unique<Sorter>(context, std::min(n, team_items), equal_keys));
   }
 
   /// \throws std::bad_alloc  no memory for the list of parts; the items are in any order then
@@ -187,7 +192,11 @@ class InPlaceSort {
       (part.size > team_items ? large_ : small_).push_back(part);
       return;
     }
-    // Equal keys: only to be decoded.
+    // Equal keys: only to be decoded, unless values matter.
+    if (equal_keys_ == EqualKeys::by_value) {
+      small_.push_back(part);
+      return;
+    }
     for (std::uint64_t begin = 0; begin < part.size; begin += team_items)
       small_.push_back({part.begin + begin, std::min(team_items, part.size - begin), 0});
   }
@@ -243,6 +252,7 @@ class InPlaceSort {
   std::uint64_t n_;
   KeyCodec<Key> codec_;
   std::size_t devices_;
+  EqualKeys equal_keys_;
   bool encoded_ = false;                          ///< whether the keys are encoded
   std::unique_ptr<Partition> team_;               ///< of parts that all devices divide
   std::vector<std::unique_ptr<Sorter>> workers_;  ///< one a device
