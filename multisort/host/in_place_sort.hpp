@@ -34,10 +34,11 @@ namespace sortie::multisort {
 ///
 /// Keys alone that differ in no more than 16 bits are counted instead, and written anew
 /// (*histogram*, *local sort*). How parts are divided depends on their sizes alone, so the result is
-/// the same for any number of devices. Not stable.
+/// the same for any number of devices. Stable where equal keys come by value and the values ascend.
 ///
 /// Work space: about 1.5 MiB a device (with values 3 MiB) and 2 MiB for u32 keys, and two bytes for
-/// 512 bytes of keys. O(n) for a level of digits; at most key bits / 9 levels.
+/// 512 bytes of keys; for keys of 8 and 16 bits alone 8 bytes for each value of a key, and as many
+/// a device. O(n) for a level of digits; at most key bits / 9 levels.
 template <std::unsigned_integral Key, class Value>
 class InPlaceSort {
  public:
@@ -47,6 +48,7 @@ class InPlaceSort {
   [[nodiscard]] static std::uint64_t work_space(std::uint64_t n, std::size_t devices) {
     const std::uint64_t counters =
         has_values<Value> ? 0 : (devices + 1) * most_counted * sizeof(std::uint64_t);
+    if (always_counted) return counters;
     const std::uint64_t team = n > team_items ? Partition::bytes(n, team_stripes) : 0;
     return counters + team + devices * Sorter::bytes(std::min(n, team_items));
   }
@@ -54,12 +56,18 @@ class InPlaceSort {
   /// \param codec    encodes keys as unsigned integers of the requested order
   /// \throws Error (out_of_memory)  even the work space of this sort is beyond the budget
   InPlaceSort(const Context& context, Range items, std::uint64_t n, KeyCodec<Key> codec,
-              std::size_t devices)
-      : context_(context), items_(items), n_(n), codec_(codec), devices_(devices) {
+              std::size_t devices, EqualKeys equal_keys = EqualKeys::in_any_order)
+      : context_(context),
+        items_(items),
+        n_(n),
+        codec_(codec),
+        devices_(devices),
+        equal_keys_(equal_keys) {
     require_budget(context, "work space of the sort in place", work_space(n, devices));
+    if (always_counted) return;
     if (n > team_items) team_ = std::make_unique<Partition>(n, team_stripes);
     for (std::size_t device = 0; device < devices; ++device)
-      workers_.push_back(std::make_unique<Sorter>(context, std::min(n, team_items)));
+      workers_.push_back(std::make_unique<Sorter>(context, std::min(n, team_items), equal_keys));
   }
 
   /// \throws std::bad_alloc  no memory for the list of parts; the items are in any order then
@@ -99,6 +107,9 @@ class InPlaceSort {
   /// Values of keys that are counted: their counters fit the second-level cache.
   static constexpr int counted_bits = std::min(16, 8 * static_cast<int>(sizeof(Key)));
   static constexpr std::size_t most_counted = std::size_t{1} << counted_bits;
+  /// Whether all keys are counted, unless they are equal. Then no part is divided or sorted.
+  static constexpr bool always_counted = !has_values<Value> && sizeof(Key) <= 2;
+  static_assert(!always_counted || counted_bits == 8 * sizeof(Key));
   /// With so few values neighbours often agree: counted in two alternating tables.
   static constexpr std::size_t few_counted = 1024;
   /// Keys of the sample, at equal distances.
@@ -176,10 +187,19 @@ class InPlaceSort {
         Key key = static_cast<Key>(common | static_cast<Key>(value));
         codec_.decode(&key, 1);
         const std::uint64_t end = std::min(ends[value], share_end);
-        std::fill(items_.keys + place, items_.keys + end, key);
+        fill(place, end, share_end, key);
         place = end;
       }
     });
+  }
+
+  /// Fills the keys in [begin, end). Writes whole cache lines, past `end` where that is before
+  /// `limit`: loops over a few keys, whose number varies, cause mispredicted branches.
+  void fill(std::uint64_t begin, std::uint64_t end, std::uint64_t limit, Key key) const {
+    constexpr std::uint64_t line_keys = 64 / sizeof(Key);
+    for (; begin < end && limit - begin >= line_keys; begin += line_keys)
+      std::fill_n(items_.keys + begin, line_keys, key);
+    if (begin < end) std::fill(items_.keys + begin, items_.keys + end, key);
   }
 
   void add(const Part& part) {
@@ -187,7 +207,11 @@ class InPlaceSort {
       (part.size > team_items ? large_ : small_).push_back(part);
       return;
     }
-    // Equal keys: only to be decoded.
+    // Equal keys: only to be decoded, unless values matter.
+    if (equal_keys_ == EqualKeys::by_value) {
+      small_.push_back(part);
+      return;
+    }
     for (std::uint64_t begin = 0; begin < part.size; begin += team_items)
       small_.push_back({part.begin + begin, std::min(team_items, part.size - begin), 0});
   }
@@ -232,7 +256,9 @@ class InPlaceSort {
         const Range items = items_.from(part.begin);
         // Only the whole array comes here without having been encoded.
         if (!encoded_) codec_.encode(items.keys, part.size);
-        workers_[device]->sort(items, part.size, static_cast<int>(std::bit_width(part.differing)));
+        if constexpr (!always_counted)
+          workers_[device]->sort(items, part.size,
+                                 static_cast<int>(std::bit_width(part.differing)));
         codec_.decode(items.keys, part.size);
       }
     });
@@ -243,6 +269,7 @@ class InPlaceSort {
   std::uint64_t n_;
   KeyCodec<Key> codec_;
   std::size_t devices_;
+  EqualKeys equal_keys_;
   bool encoded_ = false;                          ///< whether the keys are encoded
   std::unique_ptr<Partition> team_;               ///< of parts that all devices divide
   std::vector<std::unique_ptr<Sorter>> workers_;  ///< one a device

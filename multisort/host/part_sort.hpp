@@ -34,6 +34,12 @@ requires(has_values<Value>&& are_words<Key, Value>) void sort_as_words(Items<Key
   copy_words(scratch, n, items);
 }
 
+/// The order of items with equal keys.
+enum class EqualKeys {
+  in_any_order,
+  by_value,  ///< pairs that are words, where has_fast_word_sort(): by values as unsigned integers
+};
+
 /// Sorts parts of an array on one thread, with a scratch that fits the cache: divides a part in
 /// place by its digits until the cache holds it. Not stable. sort() does not allocate and does not
 /// throw.
@@ -48,8 +54,10 @@ class PartSort {
   }
 
   /// \throws Error (out_of_memory)
-  PartSort(const HostContext& context, std::uint64_t most_items)
-      : partition_(most_items, 1),
+  PartSort(const HostContext& context, std::uint64_t most_items,
+           EqualKeys equal_keys = EqualKeys::in_any_order)
+      : equal_keys_(equal_keys),
+        partition_(most_items, 1),
         capacity_(scratch_items(most_items)),
         storage_(context, capacity_, "scratch of the sort in place") {}
 
@@ -58,7 +66,10 @@ class PartSort {
   void sort(Range items, std::uint64_t n, int bits) {
     if constexpr (are_pair_words) {
       if (has_fast_word_sort() && n <= cached_items) {
-        if (bits > 0) sort_as_words(items, n, storage_.items().keys);
+        if (bits > 0)
+          sort_as_words(items, n, storage_.items().keys);
+        else
+          sort_equal(items, n);
         return;
       }
     }
@@ -66,12 +77,12 @@ class PartSort {
       sorter_.sort(items, scratch(), n, bits, items);
       return;
     }
-    if (bits == 0) return;
+    if (bits == 0) return sort_equal(items, n);
     Key differing = static_cast<Key>(static_cast<Key>(~Key{0}) >>
                                      (8 * sizeof(Key) - static_cast<std::size_t>(bits)));
     if (!differ_in_bit(items.keys, n, bits - 1))
       differing = differing_bits(items.keys, n, items.keys[0]);
-    if (differing == 0) return;
+    if (differing == 0) return sort_equal(items, n);
     const Digit digit = Digit::highest(differing, block_digit_bits);
     std::array<std::uint64_t, block_buckets> ends;
     partition_.begin(items, n, digit);
@@ -97,6 +108,14 @@ class PartSort {
   /// Pairs take twice the cache in one go, since dividing them in place once more takes longer.
   static constexpr std::uint64_t cached_items = (has_values<Value> ? 2 : 1) * Sorter::cached_items;
 
+  /// Brings items with equal keys in order.
+  void sort_equal(Range items, std::uint64_t n) const {
+    if constexpr (are_pair_words) {
+      if (equal_keys_ == EqualKeys::by_value)
+        sort_words(reinterpret_cast<std::uint32_t*>(items.values), n);
+    }
+  }
+
   /// Whether a sample of the keys shows that they differ in a bit; no other key is read.
   [[nodiscard]] static bool differ_in_bit(const Key* keys, std::uint64_t n, int bit) {
     constexpr std::uint64_t sampled_keys = 32;
@@ -119,6 +138,7 @@ class PartSort {
     }
   }
 
+  EqualKeys equal_keys_;
   Partition partition_;
   std::uint64_t capacity_;  ///< items that the storage holds
   Storage storage_;

@@ -20,6 +20,7 @@
 #include "primitives/host/parallel.hpp"
 #include "primitives/key_codec.hpp"
 #include "primitives/simd/vector_sort.hpp"
+#include "primitives/simd/vector_unit.hpp"
 #include "sortie/sort.hpp"
 
 /// Included by the instances that CMake generates.
@@ -120,24 +121,44 @@ inline bool copy_fits(const Context& context, const Request& request) {
 
 /// The number of devices, at most `most`, that sort an array in place; 0: sort it with a copy.
 ///
-/// In place if the work space is less than a copy, and stability is not requested (it does not
-/// matter for keys alone). On a Xeon with 2 MiB of second-level cache 2^26 u32 keys
-/// took 11.8 to 12.4 ns of processor time each, with scratch 16.8 to 20.1: most of the difference
-/// are the page faults of the scratch, which take up to ten times as long as copying so much. Where
-/// the budget is short, fewer devices share the work.
+/// In place if the work space is less than a copy, and the sort need not be stable. On a Xeon with
+/// 2 MiB of second-level cache 2^26 u32 keys took 11.8 to 12.4 ns of processor time each, with
+/// scratch 16.8 to 20.1: most of the difference are the page faults of the scratch, which take up to
+/// ten times as long as copying so much. Where the budget is short, fewer devices share the work.
 template <class Key, class Value>
-std::size_t devices_in_place(const Context& context, const Request& request, std::size_t most) {
+std::size_t devices_in_place(const Context& context, const Request& request, std::size_t most,
+                             bool needs_stability) {
   const std::uint64_t budget = context.memory_budget;
   const auto work_space = [&](std::size_t devices) {
     return InPlaceSort<Key, Value>::work_space(request.num_items, devices);
   };
-  if (has_values<Value> && request.options.stable) return 0;
+  if (needs_stability) return 0;
   if (work_space(most) <= request.bytes() && (budget == 0 || work_space(most) <= budget))
     return most;
   if (copy_fits(context, request)) return 0;
   std::size_t devices = most;
   while (devices > 0 && budget != 0 && work_space(devices) > budget) --devices;
   return devices;
+}
+
+/// Whether a stable sort may sort equal keys by their values instead: pairs are sorted as words, and
+/// the values ascend, as the positions of an argsort do. Read as long as they do.
+template <class Key, class Value>
+bool are_ordered_by_value(Items<Key, Value> items, std::uint64_t n) {
+  if constexpr (has_values<Value> && are_words<Key, Value>) {
+    const bool are_aligned = reinterpret_cast<std::uintptr_t>(items.values) % sizeof(Value) == 0;
+    if (!has_fast_word_sort() || !are_aligned) return false;
+    constexpr std::uint64_t values_at_once = 1024;
+    for (std::uint64_t begin = 1; begin < n; begin += values_at_once) {
+      const std::uint64_t end = std::min(n, begin + values_at_once);
+      unsigned others = 0;
+      for (std::uint64_t i = begin; i < end; ++i)
+        others |= items.values[i].word < items.values[i - 1].word ? 1 : 0;
+      if (others != 0) return false;
+    }
+    return true;
+  }
+  return false;
 }
 
 /// Sorts keys by the vector sort. Encodes them as they are divided for the first time, and decodes
@@ -160,7 +181,11 @@ void sort_and_decode(Key* keys, std::uint64_t n, const KeyCodec<Key>& codec, int
   }
   if (!encoded) codec.encode(keys, n);
   sort_words(keys, n);
-  codec.decode(keys, n);
+  if (codec.is_identity()) return;
+  run_on_unit(
+      vector_unit(), [ keys, n, codec ]() __attribute__((always_inline)) {
+        for (std::uint64_t i = 0; i < n; ++i) keys[i] = codec.decoded(keys[i]);
+      });
 }
 
 /// Sorts keys alone where they are by the vector sort of one device or two, if these are few enough
@@ -232,11 +257,16 @@ void sort_typed(const Context& context, const Request& request, std::size_t devi
                                  used)
             .sort())
       return;
-    const std::size_t in_place = devices_in_place<Key, Value>(context, request, used);
+    const bool by_value = has_values<Value> && request.options.stable &&
+                          are_ordered_by_value(items, request.num_items);
+    const bool needs_stability = has_values<Value> && request.options.stable && !by_value;
+    const std::size_t in_place =
+        devices_in_place<Key, Value>(context, request, used, needs_stability);
     const bool can_divide = has_values<Value> || in_place > 0 || copy_fits(context, request);
     if (sort_undivided(context, items, request.num_items, codec, used, can_divide)) return;
     if (in_place > 0) {
-      InPlaceSort<Key, Value>(context, items, request.num_items, codec, in_place).run();
+      const auto equal_keys = by_value ? EqualKeys::by_value : EqualKeys::in_any_order;
+      InPlaceSort<Key, Value>(context, items, request.num_items, codec, in_place, equal_keys).run();
       return;
     }
     Sort(context, items, request.num_items, codec, used, digit_bits).run();

@@ -36,6 +36,40 @@ struct Types {
   using Value = V;
 };
 
+/// Pairs whose values are places are in the order of a stable sort, with any number of devices.
+template <class Key>
+void check_by_value(const std::vector<Key>& keys_in) {
+  const Context context = host_context();
+  std::vector<std::uint32_t> expected(keys_in.size());
+  std::iota(expected.begin(), expected.end(), std::uint32_t{0});
+  std::stable_sort(expected.begin(), expected.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return keys_in[a] < keys_in[b]; });
+  for (const std::size_t devices : {1, 3}) {
+    SCOPED_TRACE(testing::Message() << keys_in.size() << " items, " << devices << " devices");
+    std::vector<Key> keys = keys_in;
+    std::vector<Opaque<std::uint32_t>> values(keys.size());
+    for (std::uint32_t i = 0; i < keys.size(); ++i) values[i].word = i;
+    InPlaceSort<Key, Opaque<std::uint32_t>>(context, {keys.data(), values.data()}, keys.size(), {},
+                                            devices, multisort::EqualKeys::by_value)
+        .run();
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      ASSERT_EQ(values[i].word, expected[i]) << "item " << i;
+      ASSERT_EQ(keys[i], keys_in[expected[i]]) << "item " << i;
+    }
+  }
+}
+
+TEST(InPlaceSortByValue, IsStable) {
+  if (!has_fast_word_sort()) GTEST_SKIP() << "this processor has no AVX-512";
+  for (const Distribution& distribution : distributions()) {
+    SCOPED_TRACE(distribution.name);
+    for (const std::uint64_t n : {2, 700, 300'007, 1'200'003}) {
+      check_by_value(draw_keys<std::uint32_t>(distribution, n));
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
 template <class T>
 class InPlaceSortTest : public testing::Test {};
 // Every width of keys, alone and with values, and both widths of values.
