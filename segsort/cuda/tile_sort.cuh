@@ -48,6 +48,8 @@ __device__ __noinline__ bool has_ordered_ties(std::uint32_t tile_distance, int l
   };
   // Each thread compares its own words, and the last one with the first of the next thread.
   const int items = min(length - 1 - T::thread() * T::items, T::items);
+  const int beyond_own =
+      min((T::thread() + 1) * T::items, T::capacity - 1);  // the last thread has none
   bool inverted = false;
   if (items > 0) {
     std::uint32_t word = tile.blocked(0);
@@ -55,8 +57,7 @@ __device__ __noinline__ bool has_ordered_ties(std::uint32_t tile_distance, int l
     bool is_key_of_word = false;
 #pragma unroll
     for (int r = 0; r < T::items; ++r) {
-      const std::uint32_t next =
-          r + 1 < T::items ? tile.blocked(r + 1) : tile.word((T::thread() + 1) * T::items);
+      const std::uint32_t next = r + 1 < T::items ? tile.blocked(r + 1) : tile.word(beyond_own);
       const bool is_tie = r < items && (word ^ next) <= T::index_mask;
       if (is_tie) {
         const auto next_key = key_of(next);

@@ -36,6 +36,7 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
 
 TOOLS = ["tests", "memcheck", "racecheck", "initcheck"]
 LARGE = "*Large*"
@@ -199,7 +200,8 @@ class Runner:
     def run(self, program, tool, part):
         """Runs one process and returns its entry."""
         filter, options, shard, shards = part
-        name = "-".join([tool, program, *(["teams"] if "block_sort_kernel" in options[-1:] else []), str(shard)])
+        # Several runs of one program differ in their filters.
+        name = "-".join([tool, program, f"{zlib.crc32(repr((filter, options)).encode()):08x}", str(shard)])
         path = self.arguments.folder / f"{program}_tests"
         entry = {"filter": filter, "shard": shard, "shards": shards, "seconds": 0, "exit_code": None, "ended": False,
                  "passed": 0, "failed": 0, "skipped": 0, "findings": None, "messages": []}

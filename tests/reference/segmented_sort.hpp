@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <compare>
 #include <cstddef>
-#include <numeric>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -52,22 +51,24 @@ void segmented_sort(std::span<Key> keys, std::span<const Offset> begin_offsets,
   });
 }
 
-/// Sorts each segment of pairs, stably.
+/// Sorts each segment of pairs, stably. Keys are sorted beside their places, which is fast.
 template <SortKey Key, SortValue Value, SegmentOffset Offset>
 void segmented_sort(std::span<Key> keys, std::span<Value> values,
                     std::span<const Offset> begin_offsets, std::span<const Offset> end_offsets,
                     const SegmentedSortOptions& options = {}) {
+  struct Item {
+    Key key;
+    std::size_t place;
+  };
   for_segments(begin_offsets, end_offsets, [&](std::size_t first, std::size_t last) {
-    std::vector<std::size_t> order(last - first);
-    std::iota(order.begin(), order.end(), first);
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return before(keys[a], keys[b], options);
-    });
-    const std::vector<Key> keys_in(keys.begin() + first, keys.begin() + last);
+    std::vector<Item> items;
+    for (std::size_t i = first; i < last; ++i) items.push_back({keys[i], i - first});
+    std::stable_sort(items.begin(), items.end(),
+                     [&](const Item& a, const Item& b) { return before(a.key, b.key, options); });
     const std::vector<Value> values_in(values.begin() + first, values.begin() + last);
-    for (std::size_t i = first; i < last; ++i) {
-      keys[i] = keys_in[order[i - first] - first];
-      values[i] = values_in[order[i - first] - first];
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      keys[first + i] = items[i].key;
+      values[first + i] = values_in[items[i].place];
     }
   });
 }
