@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "segsort/cuda/few_keys_of_tile.cuh"
 #include "segsort/cuda/policy.cuh"
 #include "segsort/cuda/tile.cuh"
 #include "segsort/cuda/word_sort.cuh"
@@ -354,6 +353,16 @@ __device__ __forceinline__ int low_zeros(std::uint64_t word) {
   return __ffsll(static_cast<long long>(word)) - 1;
 }
 
+/// Whether the items of a tile of one segment are in order. A barrier.
+template <class T>
+__device__ __forceinline__ bool is_in_order(T& tile, int length, typename T::Word compare_mask) {
+  bool inverted = false;
+#pragma unroll 4
+  for (int e = T::thread(); e + 1 < length; e += T::threads)
+    inverted |= (tile.keys[e] & compare_mask) > (tile.keys[e + 1] & compare_mask);
+  return !T::any(inverted);
+}
+
 /// Sorts a tile whose words sort_tile() could not sort, or whose ties it could not. Windows are made
 /// again without the low bits in which all keys agree, and with those of the item index instead;
 /// and if many keys are near the least, as floating-point numbers. Not inlined, because it is
@@ -369,12 +378,16 @@ __device__ __noinline__ bool sort_uneven_tile(std::uint32_t tile_distance, int l
   using Word = typename T::Word;
   T& tile = tile_at<T>(tile_distance);
   const bool is_sorted = spread_of_words == Spread::even;
-  if constexpr (counts_few_keys<T>) {
-    if (spread_of_words == Spread::few_bins || spread_of_words == Spread::crowded) {
-      if (sort_few_keys<T>(tile_distance, length, compare_mask)) return false;
+  if constexpr (T::warps > 2) {
+    // Buckets of a partition that have one key each.
+    const bool has_large_bins =
+        spread_of_words == Spread::large_bins || spread_of_words == Spread::crowded;
+    if (has_large_bins && is_in_order<T>(tile, length, compare_mask)) {
 #pragma unroll
       for (int r = 0; r < T::items; ++r)
         tile.striped(r) = static_cast<std::uint32_t>(r * T::threads + T::thread());
+      T::synchronise();
+      return false;
     }
   }
   const int window = 32 - T::index_bits - segment_bits;

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "segsort/cuda/few_keys_of_tile.cuh"
 #include "segsort/cuda/tile.cuh"
 
 /// Sorts the words of a tile: by distribution if they are evenly spread, otherwise by the networks
@@ -154,17 +153,11 @@ __device__ __noinline__ void exchange_until_sorted(std::uint32_t tile_distance) 
 
 /// How the words of a tile are spread over the bins of their highest bits.
 enum class Spread {
-  even,      ///< evenly enough for sort_by_distribution()
-  low,       ///< most of them are near the least
-  crowded,   ///< a bin has a great part of the words
-  few_bins,  ///< at most most_bins_of_few_keys bins have all words
+  even,        ///< evenly enough for sort_by_distribution()
+  low,         ///< most of them are near the least
+  large_bins,  ///< a bin has more than an eighth of the words
+  crowded,     ///< a bin has half of the words
 };
-
-/// Bins of this size or smaller are sorted by few exchanges. Larger ones are counted instead, if
-/// there are few of them: mostly equal keys.
-template <class T>
-inline constexpr std::uint32_t least_of_few_keys = 2 * T::items;
-inline constexpr std::uint32_t most_bins_of_few_keys = 128;
 
 /// Sorts the words by distribution if they are evenly enough spread, and leaves them as
 /// sort_words() does. On entry, item e = r * threads + thread is in register r; words from `length`
@@ -179,10 +172,10 @@ inline constexpr std::uint32_t most_bins_of_few_keys = 128;
 /// \param bins_are_equal  words of the same bin may be in any order
 /// \param is_low  the keys of the calling warp are near the least
 /// \tparam IsFirst  the caller tries something else otherwise: also gives up if most warps have low
-///                  keys, or if the items are in few bins, some of them large
+///                  keys, or in tiles of more than two warps if a bin has more than an eighth of the
+///                  words: mostly equal keys, and these are often in order
 /// \return what was found. Unless the words were sorted, they are unchanged: for the reasons above,
-/// if a bin has half of the words, or if one has half of the first eighth of them; or a sixteenth,
-/// if the caller counts few keys
+/// or if a bin has half of the words; found out after an eighth of the words if one has half of them
 template <class T, bool IsFirst>
 __device__ __forceinline__ Spread sort_by_distribution(T& tile, std::uint32_t (&words)[T::items],
                                                        int length, bool bins_are_equal,
@@ -204,8 +197,6 @@ __device__ __forceinline__ Spread sort_by_distribution(T& tile, std::uint32_t (&
   static_assert(T::capacity <= 1 << 16);
   ShortNumbers<T::items, 16> ranks;  // within the bin
   constexpr int rows_at_first = T::items / 8;
-  constexpr std::uint32_t crowded_at_first =
-      rows_at_first * T::threads / (IsFirst && counts_few_keys<T> ? 16 : 2);
   bool crowded = false;
 #pragma unroll
   for (int r = 0; r < T::items; ++r) {
@@ -213,7 +204,7 @@ __device__ __forceinline__ Spread sort_by_distribution(T& tile, std::uint32_t (&
       if (T::any(crowded)) return Spread::crowded;
     }
     const std::uint32_t rank = is_item(r) ? atomicAdd(&counter(bin_of(words[r])), 1) : 0;
-    if (r < rows_at_first) crowded |= rank >= crowded_at_first && !bins_are_equal;
+    if (r < rows_at_first) crowded |= rank >= rows_at_first * T::threads / 2 && !bins_are_equal;
     ranks.set(r, rank);
   }
   T::synchronise();
@@ -237,18 +228,8 @@ __device__ __forceinline__ Spread sort_by_distribution(T& tile, std::uint32_t (&
   const bool exceeds_thread = T::any(most > T::items) && !bins_are_equal;
   if (exceeds_thread) {
     if (T::any(most > T::capacity / 2)) return Spread::crowded;
-    if constexpr (IsFirst && counts_few_keys<T>) {
-      // The sum over all threads takes the place of a bound of the keys, which is no longer needed.
-      if (thread == 0) tile.greatest[0] = 0;
-      if (T::any(most > least_of_few_keys<T>)) {
-        std::uint32_t used = 0;
-#pragma unroll
-        for (int i = 0; i < counters_per_thread; ++i) used += counts[i] != 0 ? 1 : 0;
-        used = sum_in_warp(used);
-        if (thread % 32 == 0) atomicAdd(&tile.greatest[0], used);
-        T::synchronise();
-        if (tile.greatest[0] <= most_bins_of_few_keys) return Spread::few_bins;
-      }
+    if constexpr (IsFirst && T::warps > 2) {
+      if (T::any(most > T::capacity / 8)) return Spread::large_bins;
     }
   }
   std::uint32_t before = up_to - sum;

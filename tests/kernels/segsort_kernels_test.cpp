@@ -42,7 +42,8 @@ enum class Keys {
   tiny,
   steep_above,
   three_random,
-  ascending
+  ascending,
+  three_in_order
 };
 
 template <class Word>
@@ -71,10 +72,11 @@ std::vector<Word> make_keys(Keys kind, std::size_t count) {
       key = static_cast<Word>(12'345'678 +
                               ((random() | 1ULL << 31) >> (2 + random() % 29)) % (1ULL << 30));
     // Bins with hundreds of equal keys.
-    if (kind == Keys::three_random) key = static_cast<Word>(std::mt19937_64(random() % 3)());
+    if (kind == Keys::three_random || kind == Keys::three_in_order)
+      key = static_cast<Word>(std::mt19937_64(random() % 3)());
     if (kind == Keys::few_random) key = static_cast<Word>(std::mt19937_64(random() % 90)());
   }
-  if (kind == Keys::ascending) std::sort(keys.begin(), keys.end());
+  if (kind == Keys::ascending || kind == Keys::three_in_order) std::sort(keys.begin(), keys.end());
   return keys;
 }
 
@@ -300,26 +302,6 @@ TEST(Tile, PaddedWordsAreDistinctAndSpreadStrides) {
   EXPECT_EQ(banks.size(), 32U);
 }
 
-template <class T>
-void expect_few_keys_within_words() {
-  static_assert(counts_few_keys<T>);
-  for (const std::uint32_t tile : {0U, 5 * static_cast<std::uint32_t>(sizeof(T))}) {
-    const auto* const few = reinterpret_cast<const unsigned char*>(&few_keys_at<T>(tile));
-    const auto* const words = reinterpret_cast<const unsigned char*>(tile_at<T>(tile).words);
-    EXPECT_EQ((few - dynamic_shared_memory()) % alignof(FewKeysOfTile<T>), 0U);
-    EXPECT_GE(few, words);
-    EXPECT_LE(few + sizeof(FewKeysOfTile<T>), words + sizeof(T::words));
-  }
-}
-
-// Words of tiles of keys alone begin four bytes after a multiple of 16: a misaligned address on a GPU.
-TEST(Tile, FewKeysAreAlignedAndFitTheWords) {
-  expect_few_keys_within_words<Tile<std::uint32_t, 0, 3, 16, true>>();
-  expect_few_keys_within_words<Tile<std::uint64_t, 0, 3, 16, true>>();
-  expect_few_keys_within_words<Tile<std::uint32_t, 4, 16, 16>>();
-  expect_few_keys_within_words<Tile<std::uint64_t, 8, 16, 16>>();
-}
-
 template <class Word, int ValueBytes, int BlockWarps>
 void sort_classes_of_block(Keys kind = Keys::two_fields) {
   Lengths lengths;
@@ -353,6 +335,24 @@ TEST(Kernels, BlockSortOfFewValues) {
        {Keys::steep, Keys::few_random, Keys::high_bits, Keys::mostly_least, Keys::random}) {
     sort_classes_of_block<std::uint32_t, 4, 24>(keys);
     sort_classes_of_block<std::uint64_t, 0, 20>(keys);
+  }
+}
+
+template <class Word, int ValueBytes, int BlockWarps>
+void sort_segment_of_block(std::uint32_t length, Keys kind, Order order) {
+  Problem<Word, ValueBytes> problem({length}, kind, order);
+  problem.list(0);
+  cuda_on_host::run_block(32 * BlockWarps, [&] {
+    block_sort_kernel<Word, ValueBytes, BlockWarps>(problem.arguments, problem.lists, 227 * 1024);
+  });
+  problem.expect_sorted(any_length);
+}
+
+// A few keys in order, or in the opposite one, as in the buckets of a partition.
+TEST(Kernels, BlockSortOfKeysInOrder) {
+  for (const Order order : {Order::ascending, Order::descending}) {
+    sort_segment_of_block<std::uint32_t, 4, 24>(6000, Keys::three_in_order, order);
+    sort_segment_of_block<std::uint64_t, 0, 20>(2048, Keys::three_in_order, order);
   }
 }
 
