@@ -116,8 +116,8 @@ struct DeviceTopKSegments {
 /// longer ones by all blocks; at most O(n_i b) for keys of b bits in the worst order. Short
 /// segments are sorted in shared memory instead, for sorted results where that takes less time: up
 /// to a mean length of 16 for k = 1, 64 for k < 32, 256 for k = 32, beyond 8 k, at least 512 and at
-/// most 5120 (512 if a block has less than 128 KiB of shared memory). For k = 1 and a mean length of
-/// up to 8, threads read segments of up to 32 items. Segments are sorted whole for k > 2048; and so
+/// most 5120 (512 if a block has less than 128 KiB of shared memory). For k = 1 and a mean length
+/// of up to 8, threads read segments of up to 32 items. Segments are sorted whole for k > 2048; so
 /// are 2^22 items or more, if results are sorted, d_output_offsets are d_begin_offsets, and
 /// 1 < k exceeds the mean length, unless a quarter of the items is in segments of more than 8 k.
 ///

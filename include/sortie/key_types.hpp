@@ -53,7 +53,7 @@ concept SortKey =
 false;
 #undef SORTIE_IS_SAME
 
-/// Key types of top_k() and DeviceTopK: 4 or 8 bytes.
+/// Keys of 4 or 8 bytes, for which segmented sort has kernels of its own.
 template <class Key>
 concept SegmentKey = SortKey<Key> && sizeof(Key) >= 4;
 
