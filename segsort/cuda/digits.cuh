@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "primitives/cuda/warp.cuh"
 #include "segsort/cuda/arguments.cuh"
 #include "segsort/cuda/policy.cuh"
 #include "segsort/cuda/tile.cuh"
@@ -14,8 +13,7 @@ namespace sortie::segsort {
 /// What is known of the keys of a part, or of the part that it is a bucket of: whether a floating
 /// cut divides them better than equal ranges, since many are near the least. Each item takes part in
 /// one floating cut at most, since only equal ranges bound the number of passes.
-/// Or `few`: there are few different keys, in equal ranges.
-enum class LowKeys : std::uint32_t { unknown, found, divided, few };
+enum class LowKeys : std::uint32_t { unknown, found, divided };
 
 /// A segment, or a bucket of one, that is partitioned further. The compared bits of its keys are in
 /// base .. base + span.
@@ -53,8 +51,6 @@ __device__ inline int wanted_buckets(std::uint64_t length) {
 template <class Tiles>
 __device__ inline int wanted_buckets(const Part& part) {
   const int wanted = wanted_buckets<Tiles>(part.length);
-  // Where a bucket has one key, its items need no further sort.
-  if (part.low_keys == LowKeys::few) return most_buckets;
   return part.low_keys == LowKeys::found ? max(wanted, cheap_buckets) : wanted;
 }
 
@@ -180,13 +176,9 @@ inline constexpr int samples_of_lane = 4;
 /// there.
 inline constexpr int least_low_samples = 48;
 inline constexpr int least_floating_bits = 12;
-/// Samples that differ from those in lower lanes of the same row, at most, for few keys. Of 256
-/// random keys, 120 do; of 100, 110.
-inline constexpr int most_distinct_samples = 124;
 
-/// Looks for keys near the least, and for few keys. Executed by a warp; `sample` holds compared bits
-/// of keys of the part. Sets part.low_keys. \return a floating cut if many keys are near the least;
-/// otherwise equal ranges
+/// Looks for keys near the least. Executed by a warp; `sample` holds compared bits of keys of the
+/// part. \return a floating cut, and part.low_keys set, if there are many; otherwise equal ranges
 template <class Tiles, class Word>
 __device__ __forceinline__ RangeCut cut_by_sample(Part& part, const Word (&sample)[samples_of_lane],
                                                   Tiles tiles) {
@@ -205,17 +197,7 @@ __device__ __forceinline__ RangeCut cut_by_sample(Part& part, const Word (&sampl
 #pragma unroll
   for (int i = 0; i < samples_of_lane; ++i)
     low += __popc(__ballot_sync(full_warp, (sample[i] - least) >> (bits - 4) == 0));
-  if (low < least_low_samples) {
-    int distinct = 0;
-#pragma unroll
-    for (int i = 0; i < samples_of_lane; ++i) {
-      const auto hash = static_cast<std::uint32_t>(sample[i] ^ std::uint64_t{sample[i]} >> 32);
-      const unsigned int same = __match_any_sync(full_warp, static_cast<int>(hash));
-      distinct += __popc(__ballot_sync(full_warp, rank_among(same) == 0));
-    }
-    if (distinct <= most_distinct_samples) part.low_keys = LowKeys::few;
-    return RangeCut(part, tiles);
-  }
+  if (low < least_low_samples) return RangeCut(part, tiles);
   part.low_keys = LowKeys::found;
   return RangeCut::floating(least, greatest - least, wanted_buckets<Tiles>(part));
 }

@@ -255,16 +255,16 @@ __device__ __forceinline__ std::uint32_t linear_window(Word number, int span,
   return bits_below(number, span) | (span < 32 ? index_bits >> span : 0);
 }
 
-/// As above, of one more than the number as a floating-point number: the place of the highest bit,
-/// in `place_bits` bits, then the bits that follow, then those of the index, as far as they fit.
-/// Windows do not descend where numbers, or indices of equal numbers, ascend.
+/// As above, of one more than the number as a floating-point number, without loss of order: the
+/// place of the highest bit, in `place_bits` bits, then the bits that follow, then those of the
+/// index.
 __device__ __forceinline__ std::uint32_t floating_window(std::uint32_t number, int place_bits,
                                                          std::uint32_t index_bits) {
-  constexpr int mantissa_bits = 23;
-  // Two conversions and an addition take fewer instructions than a search of the highest bit.
-  const float sum = __uint2float_rz(min(number, ~1U) + 1) +
-                    __uint2float_rz(index_bits >> 16) * (1.0F / (1 << 16));
-  return (__float_as_uint(sum) - (127U << mantissa_bits)) << (32 - mantissa_bits - place_bits);
+  number = min(number, ~1U) + 1;
+  const int zeros = __clz(static_cast<int>(number));
+  const int place = 31 - zeros;
+  const std::uint32_t rest = number << zeros << 1 | index_bits >> place;
+  return static_cast<std::uint32_t>(place) << (32 - place_bits) | rest >> place_bits;
 }
 __device__ __forceinline__ std::uint32_t floating_window(std::uint64_t number, int place_bits,
                                                          std::uint32_t index_bits) {
@@ -304,8 +304,8 @@ __device__ __noinline__ void set_floating_windows(std::uint32_t tile_distance, i
 }
 
 /// Lanes of 32 that must have two items in the lowest sixteenth of the range of the keys, for
-/// windows to be floating-point numbers at once; in tiles of several warps, in most warps. Of keys
-/// of a density of 1/x, 24 have; of those of sorted segments of two items, 16.
+/// windows in a warp's tile to be floating-point numbers at once. Of keys of a density of 1/x, 24
+/// have; of those of sorted segments of two items, 16.
 inline constexpr int least_low_lanes = 18;
 
 /// What differs between the keys of a tile, relative to the base of their range.
@@ -353,55 +353,27 @@ __device__ __forceinline__ int low_zeros(std::uint64_t word) {
   return __ffsll(static_cast<long long>(word)) - 1;
 }
 
-/// Whether the items of a tile of one segment are in order. A barrier.
-template <class T>
-__device__ __forceinline__ bool is_in_order(T& tile, int length, typename T::Word compare_mask) {
-  bool inverted = false;
-#pragma unroll 4
-  for (int e = T::thread(); e + 1 < length; e += T::threads)
-    inverted |= (tile.keys[e] & compare_mask) > (tile.keys[e + 1] & compare_mask);
-  return !T::any(inverted);
-}
-
 /// Sorts a tile whose words sort_tile() could not sort, or whose ties it could not. Windows are made
 /// again without the low bits in which all keys agree, and with those of the item index instead;
 /// and if many keys are near the least, as floating-point numbers. Not inlined, because it is
 /// rarely called, and most kernels are as large as the instruction cache.
-/// \param spread_of_words  even: tile.words is in order, apart from ties; low: there is one segment,
-///                         and tile.words is not set; otherwise it is in the order of the items
+/// \param is_sorted  tile.words is in order, apart from ties; otherwise in that of the items
 /// \return true if the values in the tile have been overwritten
 template <class T>
 __device__ __noinline__ bool sort_uneven_tile(std::uint32_t tile_distance, int length,
                                               int segment_bits, KeyRange<typename T::Word> range,
                                               typename T::Word compare_mask, int ignored_bits,
-                                              Spread spread_of_words) {
+                                              bool is_sorted) {
   using Word = typename T::Word;
   T& tile = tile_at<T>(tile_distance);
-  const bool is_sorted = spread_of_words == Spread::even;
-  if constexpr (T::warps > 2) {
-    // Buckets of a partition that have one key each.
-    const bool has_large_bins =
-        spread_of_words == Spread::large_bins || spread_of_words == Spread::crowded;
-    if (has_large_bins && is_in_order<T>(tile, length, compare_mask)) {
-#pragma unroll
-      for (int r = 0; r < T::items; ++r)
-        tile.striped(r) = static_cast<std::uint32_t>(r * T::threads + T::thread());
-      T::synchronise();
-      return false;
-    }
-  }
   const int window = 32 - T::index_bits - segment_bits;
-  KeySpread<Word> spread{Word{1}, true};
-  if (spread_of_words != Spread::low) spread = key_spread(tile, length, range, compare_mask);
+  const KeySpread<Word> spread = key_spread(tile, length, range, compare_mask);
   const int zeros = low_zeros(spread.differing);
   std::uint32_t words[T::items];
   bool is_exact = false;  // the windows leave no ties
   if (!is_sorted || spread.is_low || zeros > ignored_bits) {
 #pragma unroll
-    for (int r = 0; r < T::items; ++r)
-      words[r] = spread_of_words == Spread::low
-                     ? static_cast<std::uint32_t>(r * T::threads + T::thread())
-                     : tile.striped(r);
+    for (int r = 0; r < T::items; ++r) words[r] = tile.striped(r);
     if (is_sorted) {  // back to the order of the items
       T::synchronise();
 #pragma unroll
@@ -428,8 +400,7 @@ __device__ __noinline__ bool sort_uneven_tile(std::uint32_t tile_distance, int l
       words[r] = (words[r] & kept) | (bits >> segment_bits & ~kept);
     }
     T::synchronise();
-    if (sort_by_distribution<T, false>(tile, words, length, false, false) != Spread::even)
-      sort_words(tile, words);
+    if (!sort_by_distribution(tile, words, length, false)) sort_words(tile, words);
   } else {
 #pragma unroll
     for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
@@ -463,13 +434,16 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
     return false;
   }
   const int differing_bits = span - codec.ignored_bits;
-  // Whether keys of the warp are near the least: in two rows, since half of the keys may be equal.
-  const std::uint32_t both =
-      bits_below(keys[0] - base, span) | bits_below(keys[T::items / 2] - base, span);
-  bool is_low = __popc(__ballot_sync(full_warp, both >> 28 == 0)) >= least_low_lanes;
-  constexpr bool is_of_batch = T::warps == 1 && !T::is_of_team;
-  // Linear windows that cannot be equal are as good for short segments.
-  if constexpr (is_of_batch) is_low = is_low && differing_bits > window;
+  // Whether windows may be equal, and keys are near the least: in two rows, since half of the keys
+  // may be equal.
+  bool is_low = false;
+  constexpr bool looks_for_low_keys = T::warps == 1 && !T::is_of_team;
+  if constexpr (looks_for_low_keys) {
+    const std::uint32_t both =
+        bits_below(keys[0] - base, span) | bits_below(keys[T::items / 2] - base, span);
+    is_low = differing_bits > window &&
+             __popc(__ballot_sync(full_warp, both >> 28 == 0)) >= least_low_lanes;
+  }
 #pragma unroll
   for (int r = 0; r < T::items; ++r)
     words[r] |= (bits_below(keys[r] - base, span) >> segment_bits) & ~T::index_mask;
@@ -497,7 +471,7 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
       // Keys alone that agree in all bits are interchangeable, so the bins need not be sorted.
       const bool bins_are_equal =
           T::value_bytes == 0 && codec.ignored_bits == 0 && segment_bits + span <= T::bin_bits;
-      if constexpr (is_of_batch) {
+      if constexpr (looks_for_low_keys) {
         if (is_low) {
 #pragma unroll
           for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
@@ -508,15 +482,11 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
           __syncwarp();
         }
       }
-      const Spread spread = sort_by_distribution<T, !is_of_batch>(
-          tile, words, length, bins_are_equal, is_low && !bins_are_equal);
-      if (spread != Spread::even) {
-        if (spread != Spread::low) {
+      if (!sort_by_distribution(tile, words, length, bins_are_equal)) {
 #pragma unroll
-          for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
-        }
+        for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
         return sort_uneven_tile<T>(distance_of(tile), length, segment_bits, {base, span},
-                                   codec.compare_mask, codec.ignored_bits, spread);
+                                   codec.compare_mask, codec.ignored_bits, false);
       }
     } else {
       sort_words(tile, words);
@@ -527,7 +497,7 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
   if (resolve_ties<T, AreShort>(tile, words, length, codec.compare_mask) != Ties::long_runs)
     return false;
   return sort_uneven_tile<T>(distance_of(tile), length, segment_bits, {base, span},
-                             codec.compare_mask, codec.ignored_bits, Spread::even);
+                             codec.compare_mask, codec.ignored_bits, true);
 }
 
 }  // namespace sortie::segsort

@@ -151,14 +151,6 @@ __device__ __noinline__ void exchange_until_sorted(std::uint32_t tile_distance) 
   sort_words(tile, words);
 }
 
-/// How the words of a tile are spread over the bins of their highest bits.
-enum class Spread {
-  even,        ///< evenly enough for sort_by_distribution()
-  low,         ///< most of them are near the least
-  large_bins,  ///< a bin has more than an eighth of the words
-  crowded,     ///< a bin has half of the words
-};
-
 /// Sorts the words by distribution if they are evenly enough spread, and leaves them as
 /// sort_words() does. On entry, item e = r * threads + thread is in register r; words from `length`
 /// on are all ones.
@@ -170,16 +162,11 @@ enum class Spread {
 /// are few exchanges even for large bins of equal keys, since atomics number the words of a bin
 /// nearly in their order. If all words of a bin count as equal, they are in order at once.
 /// \param bins_are_equal  words of the same bin may be in any order
-/// \param is_low  the keys of the calling warp are near the least
-/// \tparam IsFirst  the caller tries something else otherwise: also gives up if most warps have low
-///                  keys, or in tiles of more than two warps if a bin has more than an eighth of the
-///                  words: mostly equal keys, and these are often in order
-/// \return what was found. Unless the words were sorted, they are unchanged: for the reasons above,
-/// or if a bin has half of the words; found out after an eighth of the words if one has half of them
-template <class T, bool IsFirst>
-__device__ __forceinline__ Spread sort_by_distribution(T& tile, std::uint32_t (&words)[T::items],
-                                                       int length, bool bins_are_equal,
-                                                       bool is_low) {
+/// \return false, with the words unchanged, if a bin has half of the words; found out after an
+/// eighth of the words if one has half of them
+template <class T>
+__device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&words)[T::items],
+                                                     int length, bool bins_are_equal) {
   constexpr int bin_bits = T::bin_bits;
   constexpr int bins = 1 << bin_bits;
   static_assert(bins <= T::capacity, "the counters take the place of the words");
@@ -189,11 +176,7 @@ __device__ __forceinline__ Spread sort_by_distribution(T& tile, std::uint32_t (&
   const auto is_item = [&](int r) { return r * T::threads + thread < length; };
 
   for (int bin = thread; bin < bins; bin += T::threads) counter(bin) = 0;
-  if constexpr (IsFirst) {
-    if (T::count(is_low) > T::threads / 2) return Spread::low;
-  } else {
-    T::synchronise();
-  }
+  T::synchronise();
   static_assert(T::capacity <= 1 << 16);
   ShortNumbers<T::items, 16> ranks;  // within the bin
   constexpr int rows_at_first = T::items / 8;
@@ -201,7 +184,7 @@ __device__ __forceinline__ Spread sort_by_distribution(T& tile, std::uint32_t (&
 #pragma unroll
   for (int r = 0; r < T::items; ++r) {
     if (r == rows_at_first) {
-      if (T::any(crowded)) return Spread::crowded;
+      if (T::any(crowded)) return false;
     }
     const std::uint32_t rank = is_item(r) ? atomicAdd(&counter(bin_of(words[r])), 1) : 0;
     if (r < rows_at_first) crowded |= rank >= rows_at_first * T::threads / 2 && !bins_are_equal;
@@ -227,10 +210,7 @@ __device__ __forceinline__ Spread sort_by_distribution(T& tile, std::uint32_t (&
   }
   const bool exceeds_thread = T::any(most > T::items) && !bins_are_equal;
   if (exceeds_thread) {
-    if (T::any(most > T::capacity / 2)) return Spread::crowded;
-    if constexpr (IsFirst && T::warps > 2) {
-      if (T::any(most > T::capacity / 8)) return Spread::large_bins;
-    }
+    if (T::any(most > T::capacity / 2)) return false;
   }
   std::uint32_t before = up_to - sum;
   if constexpr (T::warps > 1) {
@@ -254,7 +234,7 @@ __device__ __forceinline__ Spread sort_by_distribution(T& tile, std::uint32_t (&
 #pragma unroll
   for (int r = 0; r < T::items; ++r) tile.words[banked(static_cast<int>(places[r]))] = words[r];
   T::synchronise();
-  if (bins_are_equal) return Spread::even;
+  if (bins_are_equal) return true;
 #pragma unroll
   for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
   sort_in_thread(words);
@@ -268,7 +248,7 @@ __device__ __forceinline__ Spread sort_by_distribution(T& tile, std::uint32_t (&
 #pragma unroll
     for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
   }
-  return Spread::even;
+  return true;
 }
 
 }  // namespace sortie::segsort
