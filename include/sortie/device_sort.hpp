@@ -115,6 +115,7 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// cub::DeviceRadixSort of CUDA 13.0 takes beside it (8-byte keys from 2^21 items on: 0.2 % more of the
 /// whole; longer arrays, except 4-byte keys alone, 0.5 %). In place at most 36 MiB more. With
 /// DoubleBuffers at most as much as cub::DeviceRadixSort takes with them (up to its only tile, 240 bytes).
+/// Pairs with signed or floating-point keys, and sorts by some bits: up to 1.21 times CUB's.
 /// Keys that are counted: at most 1 MiB. Values of other sizes, and several arrays of values: in place of the
 /// copy of the values, three arrays of positions of 4 bytes (8 from 2^32 items on) or of packed
 /// values. Positions: two arrays of them, and two of the keys. (Up to 8192 items one array less.)
