@@ -402,7 +402,7 @@ constexpr std::size_t most_shared_bytes() {
 }
 static_assert(most_shared_bytes<SmallTiles, std::uint64_t, 8>() <= 48 * 1024);
 
-/// Sorts whole or narrower keys with the tiles that the GPU has room for.
+/// Sorts whole or narrower keys with the largest tiles that fit the shared memory of the GPU.
 /// \param alternates  takes and returns whether passes alternate between the input and the output
 cudaError_t sort_in_fitting_tiles(void* temp_storage, std::size_t& temp_storage_bytes,
                                   const DeviceRequest& request, bool& alternates,

@@ -9,7 +9,7 @@
 
 namespace sortie::segsort {
 
-/// Whether passes over the digits of so many bits, from the first of two buffers on, end in the first.
+/// Whether passes over the digits of `bits` bits, from the first of two buffers on, end in the first.
 [[nodiscard]] constexpr bool passes_end_in_input(int bits) {
   constexpr int digit_bits = 8;
   return (bits + digit_bits - 1) / digit_bits % 2 == 0;

@@ -123,7 +123,7 @@ __host__ __device__ int passes_of(const BitRangeCodec<Word>& codec) {
   return (static_cast<int>(sizeof(Word)) * 8 - codec.ignored_bits + digit_bits - 1) / digit_bits;
 }
 
-/// Whether so many passes would not end in the output. Of DoubleBuffers, the input is also the output or
+/// Whether `passes` passes would not end in the output. Of DoubleBuffers, the input is also the output or
 /// the scratch buffer, and the first pass must write to the other buffer.
 template <class Word>
 __device__ __forceinline__ bool has_wrong_parity(const Arguments<Word>& arguments,
