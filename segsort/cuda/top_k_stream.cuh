@@ -198,7 +198,7 @@ __global__ void __launch_bounds__(stream_threads)
   const bool is_first = blockIdx.x == 0 && threadIdx.x == 0;
   if (count > stream_capacity || count < s.wanted) {
     if (is_first && count > stream_capacity && lists.bounds != nullptr)
-      lists.bounds[0] = counters.stream_bound;
+      lists.bounds[0] = stored_bound(counters.stream_bound);
     return;
   }
   if (is_first) {

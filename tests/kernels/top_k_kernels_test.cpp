@@ -276,6 +276,9 @@ TEST(TopKKernels, SegmentsInParts) {
   expect_top<std::uint32_t>(lengths, 300, Keys::few, false);
   expect_top<std::uint64_t>(lengths, 7, Keys::descending, true);
   expect_top<std::uint8_t>(lengths, 300, Keys::random, false);
+  expect_top<std::uint8_t>(lengths, 1, Keys::random, true);
+  expect_top<std::uint8_t>(lengths, 30, Keys::descending, true);
+  expect_top<std::uint8_t>(lengths, 30, Keys::few, true);
   expect_top<std::uint16_t>(lengths, 20, Keys::few, true);
 }
 
@@ -350,7 +353,8 @@ void expect_streamed(std::uint64_t k, Keys kind, bool is_streamed) {
     EXPECT_TRUE(std::all_of(positions.begin(), positions.end(), [](auto p) { return p == 77; }));
     EXPECT_EQ(begins, 1U);
     std::uint64_t within = 0;
-    for (std::uint64_t i = begin; i < end; ++i) within += keys[i] <= bounds[0] ? 1 : 0;
+    for (std::uint64_t i = begin; i < end; ++i)
+      within += keys[i] <= loaded_bound<WordOf<Word>>(bounds[0]) ? 1 : 0;
     EXPECT_GE(within, k);
     return;
   }
@@ -511,6 +515,12 @@ TEST(NarrowTiles, EveryLength) {
 
 // Ascending keys: the first part has all items within the bound, too many to be ordered.
 TEST(TopKKernels, SampledSegment) {
+  for (const std::uint64_t bound : {std::uint64_t{0}, std::uint64_t{77}, ~std::uint64_t{2}}) {
+    EXPECT_NE(stored_bound(bound), 0U);
+    EXPECT_EQ(loaded_bound<std::uint64_t>(stored_bound(bound)), bound);
+  }
+  EXPECT_EQ(loaded_bound<std::uint64_t>(stored_bound(~std::uint64_t{0})), ~std::uint64_t{0});
+  EXPECT_EQ(loaded_bound<std::uint32_t>(stored_bound(~std::uint32_t{0})), ~std::uint32_t{0});
   expect_top<std::uint32_t>({shortest_sampled + 77}, 1000, Keys::ascending, false);
   expect_top<std::uint64_t>({3, shortest_sampled + 77}, 100, Keys::random, false, 1);
   expect_top<std::uint8_t>({3, shortest_sampled + 77}, 100, Keys::random, false, 1);
