@@ -77,12 +77,10 @@ std::uint64_t warp_longest_of(const DeviceTopKRequest& request) {
              : longest_of_warp;
 }
 
-/// Whether one segment is read by all warps, unless it is shorter than the array. Of keys of one byte,
-/// too many are equal.
+/// Whether one segment is read by all warps, unless it is shorter than the array.
 bool is_streamed(const DeviceTopKRequest& request) {
   const auto items = static_cast<std::uint64_t>(request.num_items);
-  return key_bytes(request.key_type) != 1 && request.num_segments == 1 &&
-         items >= shortest_sampled && items <= longest_streamed;
+  return request.num_segments == 1 && items >= shortest_sampled && items <= longest_streamed;
 }
 
 Plan plan_of(const DeviceTopKRequest& request) {

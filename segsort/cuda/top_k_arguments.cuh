@@ -111,7 +111,8 @@ struct TopKCounters {
   unsigned long long results;     ///< extents listed in begins and ends
   unsigned long long team_segments[team_lists];
   unsigned long long stream_bound;
-  unsigned int stream_blocks_done;  ///< of the sample
+  unsigned long long stream_tie_end;  ///< keys equal to the bound are listed before this place
+  unsigned int stream_blocks_done;    ///< of the sample
   unsigned int has_stream_bound;
   unsigned int streamed;     ///< items within the bound
   unsigned int is_streamed;  ///< the results are written; nothing is left to do
