@@ -40,11 +40,12 @@ bool has_teams() {
          static_cast<std::size_t>(bytes) >= shared_bytes_of_teams;
 }
 
-/// Segments up to this length are sorted by teams, from more than most_sorted_in_kernel wanted
-/// items on, which no kernel but these orders.
+/// Segments up to this length are sorted by teams, if more than most_sorted_in_kernel items are wanted,
+/// which no kernel but these orders; or as many, of short segments.
 std::int64_t team_longest_of(std::int64_t k) {
-  if (k <= most_sorted_in_kernel || !has_teams()) return 0;
-  return std::min<std::int64_t>(8 * k, longest_of_teams);
+  if (k < most_sorted_in_kernel || !has_teams()) return 0;
+  if (k == most_sorted_in_kernel) return block_capacity(team_class(0));
+  return std::clamp<std::int64_t>(8 * k, warp_tile, longest_of_teams);
 }
 
 /// Mean lengths of segments up to which sorting in tiles takes less time than selecting, in order,
@@ -65,6 +66,7 @@ int tile_longest_of(const DeviceTopKRequest& request) {
   if (!request.sorted || request.k > most_selected || request.num_segments <= 1 ||
       request.num_items / request.num_segments > longest_mean_of_tiles(request.k))
     return 0;
+  if (team_longest_of(request.k) != 0) return longest_in_warp;
   if (request.k > most_sorted_in_kernel) return warp_tile;
   return static_cast<int>(std::max<std::int64_t>(longest_mean_of_tiles(request.k), 64));
 }
@@ -168,7 +170,7 @@ struct TopKStorage {
       lists.block_segments = carver.take<std::uint64_t>(of_block);
       lists.long_segments = carver.take<LongSegment>(long_ones);
       if (by_tiles && team_longest_of(request.k) != 0) {
-        std::uint64_t shortest_of_team = warp_tile + 1;
+        std::uint64_t shortest_of_team = tile_longest + 1;
         for (int list = 0; list < team_lists; ++list) {
           lists.team_segments[list] =
               carver.take<std::uint64_t>(std::min(segments, items / shortest_of_team));
