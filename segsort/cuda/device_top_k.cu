@@ -119,7 +119,8 @@ bool may_sort_in_place(const DeviceTopKRequest& request) {
 /// | sort             | bytes              | temporary storage of the segmented sort              |
 /// | plan             | 1                  | may_sort_in_place                                    |
 /// | whole_sort       | bytes              | temporary storage of the sort in place; shares that  |
-/// |                  |                    | of keys and all that follows: the sort comes last    |
+/// |                  |                    | of keys and all that follows: one of the two has no  |
+/// |                  |                    | segments                                             |
 struct TopKStorage {
   TopKLists lists{};
   std::size_t zeroed_bytes = 0;
@@ -331,14 +332,15 @@ cudaError_t select_keys(const DeviceTopKRequest& request, TopKStorage& storage,
         request.device_num_segments,    arguments.num_items,          8 * arguments.k};
     status = launch(top_k_plan_kernel, 1, plan_threads, 0, stream, LaunchOrder::after, segments,
                     storage.plan);
+    // Before the selection, whose launches then take no time of a sort.
+    if (status == cudaSuccess)
+      status = sort_on_device(storage.whole_sort, storage.whole_sort_bytes, storage.whole_request,
+                              stream);
   }
   if (status == cudaSuccess)
     status = launch_top_k(arguments, of_tiles, storage.most_block_tasks, stream);
   if (status == cudaSuccess && plan == Plan::select_then_sort && storage.sorts_results)
     status = sort_on_device(storage.sort, storage.sort_bytes, storage.sort_request, stream);
-  if (status == cudaSuccess && storage.plan != nullptr)
-    status =
-        sort_on_device(storage.whole_sort, storage.whole_sort_bytes, storage.whole_request, stream);
   return status;
 }
 
