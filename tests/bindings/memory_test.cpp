@@ -112,6 +112,10 @@ class Calls {
                                  keys_size, nullptr, nullptr, 0, &segments, 0));
     expect(sortie_segmented_argsort(context_, memory, SORTIE_U32, keys_.data(), keys_size,
                                     &segments, SORTIE_I64, positions_.data(), 0));
+    expect(sortie_top_k(context_, memory, SORTIE_U32, keys_.data(), keys_size, keys_size / 2,
+                        sorted_.data(), SORTIE_I64, positions_.data(), SORTIE_DESCENDING));
+    expect(sortie_segmented_top_k(context_, memory, SORTIE_U32, keys_.data(), keys_size, &segments,
+                                  3, sorted_.data(), SORTIE_I64, positions_.data(), 0));
     expect(sortie_sort(context_, memory, SORTIE_C128, keys_.data(), sorted_.data(), keys_size,
                        nullptr, nullptr, 0, 0),
            SORTIE_USAGE);
