@@ -228,7 +228,7 @@ def chart(title, x_label, y_label, series, log_y=True, log_x=True):
         picture.curve(xy, name, dashed)
         for x, y in xy:
             picture.mark(x, y, name, shape, 3.4)
-        picture.legend(left + 182 * (i % 4), 50 + 20 * (i // 4), [(label, name, shape, dashed)], 0)
+        picture.legend(left + 182 * (i % 4), 50 + 20 * (i // 4), [(label, name, None if dashed else shape, dashed)], 0)
     return picture.svg()
 
 
@@ -249,7 +249,7 @@ def stacked(title, note, bars, shares=True):
             width = 590 * values.get(part, 0) / whole if shares else 550 * values.get(part, 0) / highest
             picture.bar(x, y, width, 18, STYLES[i % len(STYLES)][0])
             if width > 34:
-                picture.text(x + width / 2, y + 14, f"{100 * values[part] / whole:.0f} %" if shares else number(values[part]), "middle", 11)
+                picture.text(x + width / 2, y + 14, f"{100 * values[part] / whole:.0f} %" if shares else number(values[part]), "middle", 11, "bg")
             x += width
         if not shares:
             picture.text(x + 6, y + 14, number(whole), "start", 11)
@@ -369,9 +369,9 @@ def hou_fig13():
 
 def hou_fig14():
     groups = {}
-    for case, rows in rows_of("cusp-products").items():
+    for case, rows in product_rows().items():
         whole = rows["essc"]["median_seconds"]
-        groups[pathlib.Path(case).name.split(".")[0] if "/" in case else ":".join(case.split(":")[1:4])] = {m: row["median_seconds"] / whole for m, row in rows.items() if m in ("cusp", "esc", "essc", "cusparse")}
+        groups[pathlib.Path(case).name.split(".")[0] if "/" in case else ":".join(case.split(":")[1:4])] = {m: row["median_seconds"] / whole for m, row in rows.items() if m in ("cusp", "esc", "essc", "cusparse", "bhsparse")}
     return groups
 
 
@@ -1526,30 +1526,40 @@ def garland_claims():
 
 # ---- CUSP ---------------------------------------------------------------------------------------
 
+def product_rows():
+    """Rows of products by case, with those of email-Enron, which is not part of this repository, and of bhSPARSE, which bench spgemm does not run."""
+    found = {case: dict(rows) for case, rows in (rows_of("cusp-products") | rows_of("cusp-email-enron")).items()}
+    for case, rows in rows_of("hou-bhsparse").items():
+        found.setdefault(case, {}).update(rows)
+    return found
+
+
 def cusp_table():
     lines = []
-    for case, rows in rows_of("cusp-products").items():
+    others = ["bhsparse"] if report("hou-bhsparse") else []
+    for case, rows in product_rows().items():
         ms = {m: r["median_seconds"] * 1e3 for m, r in rows.items()}
         peak = rows.get("esc", {}).get("peak_work_space")
-        lines.append([f"`{case}`", *(number(ms[m]) if m in ms else "fails" for m in ("cusp", "esc", "essc", "fused", "cusparse")),
+        lines.append([f"`{case}`", *(number(ms[m]) if m in ms else "fails" for m in ("cusp", "esc", "essc", "fused", "cusparse")), *(number(ms[m]) if m in ms else "fails" for m in others),
                       f"{ms['cusp'] / ms['esc']:.2f}" if "cusp" in ms else "", f"{ms['esc'] / ms['essc']:.2f}" if "essc" in ms else "",
                       f"{peak / 2 ** 20:.0f}" if peak else ""])
-    return table(["A", "CUSP 0.6.1, ms", "`esc`", "`essc`", "`fused`", "cuSPARSE", "CUSP / `esc`", "`esc` / `essc`", "work space of `esc`, MiB"], lines)
+    return table(["A", "CUSP 0.6.1, ms", "`esc`", "`essc`", "`fused`", "cuSPARSE", *(["bhSPARSE"] * len(others)), "CUSP / `esc`", "`esc` / `essc`", "work space of `esc`, MiB"], lines)
 
 
 def cusp_claims():
-    times = [{m: r["median_seconds"] for m, r in rows.items()} for rows in rows_of("cusp-products").values()]
+    times = [{m: r["median_seconds"] for m, r in rows.items()} for rows in product_rows().values()]
     cusp = [t["cusp"] / t["essc"] for t in times]
     esc = [t["esc"] / t["essc"] for t in times]
-    cusparse = [t["cusparse"] / t["essc"] for t in times if "cusparse" in t]
+    cusparse, bhsparse = ([t[peer] / t["essc"] for t in times if peer in t] for peer in ("cusparse", "bhsparse"))
     span = lambda ratios: f"{min(ratios):.1f} to {max(ratios):.1f}"
-    phases = [{m: rows[m]["phase_seconds"] for m in ("esc", "essc")} for rows in rows_of("cusp-products").values()]
+    phases = [{m: rows[m]["phase_seconds"] for m in ("esc", "essc")} for rows in product_rows().values()]
     share = [100 * of["esc"]["sort"] / sum(of["esc"].values()) for of in phases]
     sorts = [of["esc"]["sort"] / of["essc"]["sort"] for of in phases]
     return claims([
         ("segmented sort speeds ESC up: CUSP / `essc`", "up to 2.3 K80, 1.9 Titan X", span(cusp), min(cusp) > 1),
         ("the same with both sorts by today's CUB: `esc` / `essc`", "", span(esc), min(esc) > 1),
         ("`essc` is faster than cuSPARSE", "up to 86.5", span(cusparse), min(cusparse) > 1),
+        *([("`essc` is faster than bhSPARSE", "up to 2.3", span(bhsparse), min(bhsparse) > 1)] if bhsparse else []),
         ("the sort takes most of ESC: its part of `esc`", "45 to 85 %", f"{min(share):.0f} to {max(share):.0f} %", min(share) > 45),
         ("the segmented sort is faster than the sort by row and column: sort of `esc` / sort of `essc`", "3.2 to 8", span(sorts), min(sorts) > 1)])
 
@@ -1588,7 +1598,7 @@ PICTURES = {
     "ilic-fig8.svg": ("ilic-bits", lambda: chart("Fig. 8: CUB's radix sort of 2^30 u32 keys by fewer bits", "bits", "milliseconds", {"cub radix": list(ilic_bit_times().items())}, log_y=False, log_x=False)),
     "ilic-fig11.svg": ("ilic-host-peers", lambda: bars("Figs. 11 and 13: sorts of the host, and from host memory on GPUs", "10^9 keys per second, uniform u32 keys.", ilic_fig11())),
     "ilic-fig12.svg": ("ilic-host-peers", lambda: chart("Figs. 12 and 14: sorts of the host, and from host memory on GPUs", "keys", "milliseconds", ilic_fig12())),
-    "ilic-fig15.svg": ("ilic-host-x2", lambda: chart("Figs. 15 and 16: sorts from host memory on GPUs", "keys", "milliseconds", ilic_by_keys([(a, d) for d in (2, 4, 8) for a in ("rmg", "tanasic", "het")], ilic_best_host()))),
+    "ilic-fig15.svg": ("ilic-host-x2", lambda: chart("Figs. 15 and 16: sorts from host memory on GPUs", "keys", "milliseconds", ilic_by_keys([("rmg", 2), ("tanasic", 2), ("rmg", 4), ("tanasic", 4), ("rmg", 8), ("tanasic", 8), ("het", 8)], ilic_best_host()))),
     "ilic-fig17.svg": ("ilic-host-512M-x2", lambda: stacked("Figs. 17 to 20: parts of the time from host memory, by the number of devices", f"Milliseconds, {ilic_parts()[0]:,} uniform u32 keys.", ilic_parts()[1], shares=False)),
     "ilic-fig23.svg": ("ilic-skew", lambda: chart("Figs. 23 and 24: bit entropy", "random bits of a key", "time / that of uniform keys", ilic_skew("entropy"), log_y=False, log_x=False)),
     "ilic-fig25.svg": ("ilic-skew", lambda: chart("Figs. 25 and 26: Zipf distributions", "exponent", "time / that of uniform keys", ilic_skew("zipf"), log_y=False, log_x=False)),
