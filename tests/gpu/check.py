@@ -51,14 +51,14 @@ SHORT = {
     "device_segmented_sort": "DeviceSegmentedSortTest.*:DeviceSegment*:DeviceNarrowKeys/*.SmallInputs:DeviceNarrowKeys/*.ForTools"
                              ":DeviceNarrowKeys/1.OneSegmentForTools:DeviceTeamsTest/*:DeviceSortOptions*:DeviceKeyPatternTest/0.*-*Large*",
     "device_sort": "DeviceArraySort/1.*:DeviceArraySort/7.*:DeviceArraySort/5.Desc*:DeviceArraySort/10.*:DeviceArraySortByDigits/*",
-    "device_top_k": "DeviceTopKForTools.*:DeviceTopKGraph.*:DeviceTopKSegmentsTest.OwnK*",
+    "device_top_k": "DeviceTopKForTools.*:DeviceTopKGraph.*:DeviceTopKSegmentsTest.OwnK*:DeviceTopKSegmentsTest.ShortTeams",
     "segmented_sort": "SegmentedSortTest/5.*:SegmentedSortTest/18.*:SegmentOffset*:HalfKeys*",
     "sorting_device": None,
     "multisort_device": "DeviceSort.NotANumber*:*ChangedPartsOfRmgSort.OneSort*:DeviceHostSort.ReportsTheRepair*:DeviceSortTest/0.Unequal*",
     "multisort_merge": "MergeSortOfU32.AFewTilesOfPairs:*OfFloatingPoint*:*Errors*:MergeSort/0.EveryLengthAndCut",
     "papers_device": "DeviceIcs17BitRangeTest.*:DeviceIcs17CountTest.*:*Classics.OneSortOfPairs*",
     "bitonic_device": "Bitonic/0.*:Bitonic/5.EveryLength:BitonicOfFloatingPoint.*:BitonicErrors.*:BitonicOfLargestKeys.*",
-    "c_interface": "CSort/0.*:CSort/4.*:CSortErrors.*:CHalf*",
+    "c_interface": "CSort/0.*:CSort/4.*:CSortErrors.*:CHalf*:CTopK/0.*:CTopK/4.*:CTopKResults.*:CTopKErrors.*",
 }
 # Programs, and what racecheck and initcheck run of each.
 PROGRAMS = {
@@ -69,7 +69,7 @@ PROGRAMS = {
                              "-*SortsOfTheSameData*:*ALargeGiant*",
     "device_sort": "DeviceArraySort/1.EveryD*:DeviceArraySort/7.EveryD*:DeviceArraySort/5.Desc*:DeviceArraySortByDigits/1.BucketsOf*"
                    ":DeviceArraySortByDigits/0.DigitsOf*:DeviceArraySortByDigits/0.RanksOf*:DeviceArraySort/10.Desc*",
-    "device_top_k": "DeviceTopKSegmentsTest.OwnK*:DeviceTopKGraph.*",
+    "device_top_k": "DeviceTopKSegmentsTest.OwnK*:DeviceTopKSegmentsTest.ShortTeams:DeviceTopKGraph.*",
     "papers_device": "DeviceIcs17BitRangeTest.*:DeviceIcs17CountTest.*:*Classics.OneSortOfPairs*",
     "bitonic_device": "BitonicOfFloatingPoint.*:BitonicErrors.*",
     "dc3_device": "*DeviceConstruction.EqualsReferenceOnShort*",
@@ -91,7 +91,7 @@ PROGRAMS = {
     "sorting_device": "ResidentSortOfFiles.TakesBudgets*",
     "multisort_device": "DeviceSort.NotANumber*:*ChangedPartsOfRmgSort.OneSort*:DeviceHostSort.ReportsTheRepair*",
     "multisort_merge": "MergeSortOfU32.AFewTilesOfPairs:*OfFloatingPoint*:*Errors*",
-    "c_interface": "CSort/4.Descending:CSort/0.Positions:CSpgemm/1.PlanTakesNewValues:CSuffixes/0.*",
+    "c_interface": "CSort/4.Descending:CSort/0.Positions:CSpgemm/1.PlanTakesNewValues:CSuffixes/0.*:CTopKResults.KeysAlone",
     # Products on several threads: racecheck loses track of overlapping launches (docs/sanitizers.md).
     "cluster_devices": "DeviceSuffixArrays/0.OfTricky*:RankDevices.*",
     "cli": None,  # starts the program, which the tools do not follow: `tests` only
