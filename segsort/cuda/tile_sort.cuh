@@ -451,7 +451,7 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
       sampled = SampledKeys::low;
   }
   bool has_exact_windows = differing_bits <= window;
-  if constexpr (T::warps > 1) {
+  if constexpr (counts_few_keys<T>) {
     if (sampled == SampledKeys::few)
       return sort_few_keys<T>(distance_of(tile), length, {base, span}, codec.compare_mask,
                               codec.ignored_bits);
