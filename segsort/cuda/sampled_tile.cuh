@@ -10,11 +10,22 @@
 /// and a sort by counting for few distinct keys, which share bins of hundreds of words.
 namespace sortie::segsort {
 
+/// Bits of a word that count, at most: two digits.
+inline constexpr int counted_digit_bits = 10;
+inline constexpr int counted_bits = 2 * counted_digit_bits;
+
+/// Whether sort_by_counting() sorts tiles T: the counts of its warps take the place of the words. In
+/// tiles of one warp all bins are small.
+template <class T>
+inline constexpr bool counts_few_keys = (T::warps > 1) &&
+                                        (T::warps << counted_digit_bits) * sizeof(std::uint16_t) <=
+                                            sizeof(T::words);
+
 /// What a sample of the keys of a tile shows.
 enum class SampledKeys {
   spread,  ///< neither of the following
   low,     ///< many are in the lowest sixteenth of their range
-  few,     ///< many are equal
+  few,     ///< many are equal; only if counts_few_keys<T>
 };
 
 /// Lanes of 32 that must have two samples in the lowest sixteenth of the range of the keys. Of keys
@@ -37,7 +48,7 @@ __device__ __forceinline__ SampledKeys sampled_keys(const T& tile, int length,
   const bool is_low = (bits_below(a, span) | bits_below(b, span)) >> 28 == 0;
   if (__popc(__ballot_sync(full_warp, is_low)) >= least_low_lanes_of_sample)
     return SampledKeys::low;
-  if constexpr (T::warps == 1) return SampledKeys::spread;  // all bins are small
+  if constexpr (!counts_few_keys<T>) return SampledKeys::spread;
   const auto equals_lower = [](Word key) {
     const auto hash = static_cast<std::uint32_t>(key ^ std::uint64_t{key} >> 32);
     const unsigned int same = __match_any_sync(full_warp, static_cast<int>(hash));
@@ -46,10 +57,6 @@ __device__ __forceinline__ SampledKeys sampled_keys(const T& tile, int length,
   return equals_lower(a) + equals_lower(b) >= least_equal_samples ? SampledKeys::few
                                                                   : SampledKeys::spread;
 }
-
-/// Bits of a word that count, at most: two digits.
-inline constexpr int counted_digit_bits = 10;
-inline constexpr int counted_bits = 2 * counted_digit_bits;
 
 /// Sorts a tile of one segment by the highest counted_bits bits of the windows, which differ in
 /// `differing_bits` at most: stable passes, least significant digit first. Equal keys cost no more
@@ -66,7 +73,7 @@ __device__ __forceinline__ void sort_by_counting(T& tile, int length, typename T
   using Word = typename T::Word;
   constexpr int digits = 1 << counted_digit_bits;
   constexpr int pairs = digits / 2;
-  static_assert(T::warps > 1 && T::warps * digits * 2 <= static_cast<int>(sizeof(T::words)));
+  static_assert(counts_few_keys<T>);
   static_assert(T::capacity < 1 << 16, "two counts share a word");
   constexpr std::uint32_t index_mask = T::index_mask;
   const int thread = T::thread();

@@ -283,27 +283,6 @@ __device__ __forceinline__ int place_bits_of(int span) {
   return bits_of(static_cast<std::uint32_t>(min(span, static_cast<int>(8 * sizeof(Word)) - 1)));
 }
 
-/// Replaces the windows of a tile, in the order of its items, by floating-point numbers. Not
-/// inlined: see sort_uneven_tile(). The words of other threads are those of before.
-template <class T>
-__device__ __noinline__ void set_floating_windows(std::uint32_t tile_distance, int length,
-                                                  int segment_bits,
-                                                  KeyRange<typename T::Word> range,
-                                                  typename T::Word compare_mask) {
-  T& tile = tile_at<T>(tile_distance);
-  const std::uint32_t kept = segment_field(~0U, segment_bits) | T::index_mask;
-  const int place_bits = place_bits_of<typename T::Word>(range.span);
-#pragma unroll 4
-  for (int r = 0; r < T::items; ++r) {
-    const int e = r * T::threads + T::thread();
-    if (e >= length) continue;
-    const typename T::Word number = (tile.keys[e] & compare_mask) - range.base;
-    const std::uint32_t bits =
-        floating_window(number, place_bits, static_cast<std::uint32_t>(e) << (32 - T::index_bits));
-    tile.striped(r) = (tile.striped(r) & kept) | (bits >> segment_bits & ~kept);
-  }
-}
-
 /// Lanes of 32 that must have two items in the lowest sixteenth of the range of the keys, for
 /// windows in a warp's tile to be floating-point numbers at once. Of keys of a density of 1/x, 24
 /// have; of those of sorted segments of two items, 16.
@@ -472,33 +451,30 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
       sampled = SampledKeys::low;
   }
   bool has_exact_windows = differing_bits <= window;
-  if constexpr (samples_keys<T>) {
-    if constexpr (T::warps > 1) {
-      if (sampled == SampledKeys::few)
-        return sort_few_keys<T>(distance_of(tile), length, {base, span}, codec.compare_mask,
-                                codec.ignored_bits);
-    }
-    const auto index_bits = [](int r) {
-      return static_cast<std::uint32_t>(r * T::threads + T::thread()) << (32 - T::index_bits);
-    };
-    if (sampled == SampledKeys::low) {
-      const int place_bits = place_bits_of<typename T::Word>(span);
-      has_exact_windows = place_bits + span - 1 <= window;
-#pragma unroll
-      for (int r = 0; r < T::items; ++r) {
-        const typename T::Word number = keys[r] - base;
-        words[r] |= floating_window(number, place_bits, index_bits(r)) & ~T::index_mask;
-      }
-    } else if (span < T::bin_bits && !bins_are_equal) {
-      // Few bins would have all words.
-#pragma unroll
-      for (int r = 0; r < T::items; ++r) {
-        const typename T::Word number = keys[r] - base;
-        words[r] |= linear_window(number, span, index_bits(r)) & ~T::index_mask;
-      }
-    }
+  if constexpr (counts_few_keys<T>) {
+    if (sampled == SampledKeys::few)
+      return sort_few_keys<T>(distance_of(tile), length, {base, span}, codec.compare_mask,
+                              codec.ignored_bits);
   }
-  if (!samples_keys<T> || sampled != SampledKeys::low) {
+  const auto index_bits = [](int r) {
+    return static_cast<std::uint32_t>(r * T::threads + T::thread()) << (32 - T::index_bits);
+  };
+  if (sampled == SampledKeys::low) {
+    const int place_bits = place_bits_of<typename T::Word>(span);
+    has_exact_windows = place_bits + span - 1 <= window;
+#pragma unroll
+    for (int r = 0; r < T::items; ++r) {
+      const typename T::Word number = keys[r] - base;
+      words[r] |=
+          (floating_window(number, place_bits, index_bits(r)) >> segment_bits) & ~T::index_mask;
+    }
+  } else {
+    if constexpr (samples_keys<T>) {
+      if (span < T::bin_bits && !bins_are_equal) {  // few bins would have all words
+#pragma unroll
+        for (int r = 0; r < T::items; ++r) words[r] |= (index_bits(r) >> span) & ~T::index_mask;
+      }
+    }
 #pragma unroll
     for (int r = 0; r < T::items; ++r)
       words[r] |= (bits_below(keys[r] - base, span) >> segment_bits) & ~T::index_mask;
@@ -507,9 +483,6 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
     static_assert(T::warps == 1);
 #pragma unroll
     for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
-    if (sampled == SampledKeys::low)
-      set_floating_windows<T>(distance_of(tile), length, segment_bits, {base, span},
-                              codec.compare_mask);
     __syncwarp();
 #pragma unroll
     for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
@@ -524,17 +497,6 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
     __syncwarp();
   } else {
     if constexpr (T::warps > 1 || warps_distribute<typename T::Word, T::value_bytes>) {
-      if constexpr (!samples_keys<T>) {
-        if (sampled == SampledKeys::low) {
-#pragma unroll
-          for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
-          set_floating_windows<T>(distance_of(tile), length, segment_bits, {base, span},
-                                  codec.compare_mask);
-#pragma unroll
-          for (int r = 0; r < T::items; ++r) words[r] = tile.striped(r);
-          __syncwarp();
-        }
-      }
       if (!sort_by_distribution(tile, words, length, bins_are_equal)) {
 #pragma unroll
         for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
