@@ -252,8 +252,8 @@ SORTIE_C_API sortie_status sortie_top_k(sortie_context* context, sortie_memory m
                                         void* positions, unsigned flags);
 
 /** The k least, or greatest, keys of every segment of an array. As sortie_top_k(), with `k` places for
- * each segment: those of segment i begin at i * k. Segments may overlap. Positions count from the start
- * of the array. Offsets are checked, or not, as by sortie_segmented_sort(). */
+ * each segment: those of segment i begin at i * k. Positions count from the start of the array. Offsets
+ * are checked, or not, as by sortie_segmented_sort(). */
 SORTIE_C_API sortie_status sortie_segmented_top_k(sortie_context* context, sortie_memory memory,
                                                   sortie_type type, const void* keys, uint64_t size,
                                                   const sortie_segments* segments, uint64_t k,

@@ -220,6 +220,9 @@ void expect_tiles() {
     for (const std::uint64_t gap : {0, 2})
       expect_top<Word>(short_lengths, 1, kind, true, gap, 32, false, longest_of_least);
   expect_top<Word>(short_lengths, 20, Keys::few, true, 2, 7, false, 200);
+  // With teams for the longer ones.
+  for (const Keys kind : {Keys::random, Keys::few})
+    expect_top<Word>(short_lengths, 32, kind, true, 1, 32, false, longest_in_warp);
   expect_top<Word>({0, 0, 700, 0}, 3, Keys::random, true, 0, 32, false, 512);
   std::vector<std::uint64_t> of_tiles = short_lengths;
   std::erase_if(of_tiles, [](std::uint64_t length) { return length > longest_of_tile; });

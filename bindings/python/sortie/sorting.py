@@ -322,7 +322,7 @@ def segmented_top_k(
     keys, k, largest, sorted, dtype
         As for :func:`top_k`.
     offsets, begin, end
-        As for :func:`segmented_sort`; segments may overlap.
+        As for :func:`segmented_sort`.
     **options
         See :class:`sortie.Options`.
 

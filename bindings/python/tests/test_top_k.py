@@ -52,12 +52,12 @@ def test_results_in_any_order(rng):
     np.testing.assert_array_equal(best, keys[positions])
 
 
-def test_segments_that_overlap():
-    keys = np.array([5, 1, 4, 2])
-    begin, end = np.array([0, 1, 3, 2]), np.array([3, 4, 3, 4])
+def test_segments_in_any_order_with_gaps():
+    keys = np.array([5, 1, 4, 2, 7])
+    begin, end = np.array([3, 0, 2]), np.array([5, 2, 2])
     best, positions = sortie.segmented_top_k(keys, 1, begin=begin, end=end)
-    assert best.tolist() == [[5], [4], [0], [4]]
-    assert positions.tolist() == [[0], [2], [-1], [2]]
+    assert best.tolist() == [[7], [5], [0]]
+    assert positions.tolist() == [[4], [0], [-1]]
     assert sortie.segmented_top_k(keys, 0, [0, 4])[0].shape == (1, 0)
     assert sortie.segmented_top_k(keys, 2, [0])[1].shape == (0, 2)
 
