@@ -74,7 +74,7 @@ def ilic_runs(gpus, suffix):
             f"ilic-host{suffix}": run("128M", "rmg tanasic", HOST_SORTS, several),
             f"ilic-skew{suffix}": run("128M", "rmg", SKEWED, most),
             f"ilic-host-sizes{suffix}": [run(items, "rmg tanasic het", "uniform", several) for items in ("8M", "32M")],
-            f"ilic-cases{suffix}": f"bench sort --items 1G --gpus {most} --algorithm rmg tanasic --case {SORTS} --repeat 3",
+            f"ilic-cases{suffix}": f"bench sort --items 1G --gpus {most.split()[0]} --algorithm rmg tanasic --case {SORTS} --repeat 3",
             **{f"ilic-{t}{suffix}": f"bench sort --type {t} --items 512M --gpus {most} --algorithm rmg tanasic --case {'zipf:1' if t[0] == 'f' else 'uniform'} --repeat 3 --without-cub"
                for t in ("u32", "u64", "f32", "f64")}}
 
