@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include <cstddef>
+
 #include "primitives/cuda/hardware.cuh"
 #include "primitives/cuda/warp.cuh"
 #include "segsort/cuda/arguments.cuh"
@@ -21,20 +23,60 @@ inline constexpr int count_items = 8;
 
 /// In temporary storage; all 0 at the begin of a sort.
 struct Passes {
-  unsigned long long starts[most_passes][digits];  ///< number, later first position of each digit
-  std::uint32_t order[most_passes];  ///< which digit each pass sorts by; the lowest is 0
+  std::uint32_t order[most_passes];  ///< which of the counted digits each pass sorts by
   std::uint32_t count;               ///< of passes
   std::uint32_t blocks_done;
   /// Of each portion of each pass, the first tile that no block has taken. Cleared with the table
   /// of statuses.
   std::uint32_t next_tile[portions_of_table];
+  /// Number, later first position of each digit: a row for each counted digit, the lowest first; see
+  /// StartsOfPass. Rows that are not needed have no storage.
+  alignas(8) std::uint32_t starts[2 * most_passes * digits];
 };
 
-/// Number of `Passes` of an array. A long one has some for the fallback of its own, which in a short
-/// one is short_digits_kernel.
-__host__ __device__ constexpr unsigned int passes_of_array(DigitUse use, std::uint64_t items) {
-  return may_take_buckets(use) && items >= least_examined ? 2 : 1;
+/// Whether first positions need more than 32 bits.
+__host__ __device__ constexpr bool has_wide_starts(std::uint64_t items) {
+  return items >> 32 != 0;
 }
+/// Bytes of `Passes` with so many rows, for an array.
+constexpr std::uint64_t passes_bytes(int rows, std::uint64_t items) {
+  return offsetof(Passes, starts) +
+         static_cast<std::uint64_t>(rows) * digits * (has_wide_starts(items) ? 8 : 4);
+}
+
+/// Where the items of each digit begin in the output of a pass. The last tile of a portion replaces
+/// them by those of the next one.
+class StartsOfPass {
+ public:
+  __device__ StartsOfPass(Passes* passes, unsigned int row, bool is_wide)
+      : starts_(passes->starts + row * digits * (is_wide ? 2 : 1)), is_wide_(is_wide) {}
+
+  [[nodiscard]] __device__ std::uint64_t load(unsigned int digit) const {
+    return is_wide_ ? wide()[digit] : starts_[digit];
+  }
+  __device__ void store(unsigned int digit, std::uint64_t next) const {
+    if (is_wide_) {
+      wide()[digit] = next;
+    } else {
+      starts_[digit] = static_cast<std::uint32_t>(next);
+    }
+  }
+  __device__ void add(unsigned int digit, unsigned int count) const {
+    if (is_wide_) {
+      atomicAdd(&wide()[digit], static_cast<unsigned long long>(count));
+    } else {
+      atomicAdd(&starts_[digit], count);
+    }
+  }
+
+ private:
+  [[nodiscard]] __device__ unsigned long long* wide() const {
+    return reinterpret_cast<unsigned long long*>(starts_);
+  }
+
+  std::uint32_t* starts_;
+  bool is_wide_;
+};
 
 /// What a tile has published of a digit: the number of its items in it, or in all tiles of the
 /// portion up to it, below a code that tells which, and of which portion. Earlier ones have lower
@@ -132,13 +174,28 @@ __device__ __forceinline__ void restrict_to_segment(Arguments<Word>& arguments, 
   }
 }
 
+/// Clears the table of statuses, and the numbers of tiles that have been taken, for further portions.
+template <class Word>
+__global__ void __launch_bounds__(count_threads)
+    clear_statuses_kernel(const ArrayDecision* decision, ArrayMethod method, Passes* passes,
+                          Status* statuses, std::uint64_t words) {
+  wait_for_preceding_kernels();
+  if (decision != nullptr && !decision->takes_kernels_of(method)) return;
+  const std::uint64_t first = std::uint64_t{blockIdx.x} * count_threads + threadIdx.x;
+  for (std::uint64_t i = first; i < words; i += std::uint64_t{gridDim.x} * count_threads)
+    statuses[i] = 0;
+  if (first < portions_of_table) passes->next_tile[first] = 0;
+}
+
 /// Counts all digits of all keys that `method` sorts by, clears the table of statuses, and decides,
 /// in the block that ends last, which passes are necessary.
 /// \param decision  of this and the next kernels, whether there is anything to do; null: there is
+/// \param list_counters  cleared for a sort by all digits, whose statuses take the place of lists
 template <class Word>
 __global__ void __launch_bounds__(count_threads)
     count_digits_kernel(Arguments<Word> arguments, const ArrayDecision* decision,
                         ArrayMethod method, Passes* passes, Status* statuses, std::uint64_t words,
+                        std::uint32_t* list_counters, unsigned int list_counter_words,
                         std::uint64_t length) {
   constexpr unsigned int counters = all_passes<Word> * digits;
   __shared__ unsigned int counts[2 * counters];
@@ -152,15 +209,19 @@ __global__ void __launch_bounds__(count_threads)
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * count_threads + thread; i < words;
        i += std::uint64_t{gridDim.x} * count_threads)
     statuses[i] = 0;
+  if (blockIdx.x == 0 && method == ArrayMethod::digits)
+    for (unsigned int i = thread; i < list_counter_words; i += count_threads) list_counters[i] = 0;
+  const bool is_wide = has_wide_starts(length);
   restrict_to_segment(arguments, 0, length);
   const int used_passes = passes_of(arguments.codec);
   const int first_pass = method == ArrayMethod::buckets ? used_passes - bucket_passes : 0;
   count_digits_of_tiles<count_threads>(arguments, counts, first_pass, used_passes, by_magnitudes,
                                        length, [](const auto&, std::uint64_t) {});
-  for (unsigned int i = thread; i < counters; i += count_threads) {
-    const unsigned int sum = counts[i] + counts[counters + i];
-    if (sum != 0)
-      atomicAdd(&passes->starts[i / digits][i % digits], static_cast<unsigned long long>(sum));
+  const auto counted = static_cast<unsigned int>(used_passes - first_pass);
+  for (unsigned int i = thread; i < counted * digits; i += count_threads) {
+    const unsigned int* const count = counts + static_cast<unsigned int>(first_pass) * digits + i;
+    const unsigned int sum = count[0] + count[counters];
+    if (sum != 0) StartsOfPass(passes, i / digits, is_wide).add(i % digits, sum);
   }
   __threadfence();
   __syncthreads();
@@ -170,12 +231,13 @@ __global__ void __launch_bounds__(count_threads)
   __threadfence();
   std::uint32_t necessary = 0;
   std::uint32_t others = 0;  // bit p: pass p is not necessary
-  for (int p = first_pass; p < used_passes; ++p) {
-    const std::uint64_t amount = thread < digits ? passes->starts[p][thread] : 0;
+  for (unsigned int p = 0; p < counted; ++p) {
+    const StartsOfPass starts(passes, p, is_wide);
+    const std::uint64_t amount = thread < digits ? starts.load(thread) : 0;
     const bool agrees = __syncthreads_or(amount == length ? 1 : 0) != 0;
     const std::uint64_t before = prefix_sum_in_block<count_threads / 32>(amount, sums).before;
-    if (thread < digits) passes->starts[p][thread] = before;
-    if (!agrees && thread == 0) passes->order[necessary] = static_cast<std::uint32_t>(p);
+    if (thread < digits) starts.store(thread, before);
+    if (!agrees && thread == 0) passes->order[necessary] = p;
     if (!agrees) ++necessary;
     if (agrees) others |= 1u << p;
   }

@@ -56,6 +56,8 @@ inline constexpr Word exact_magnitudes = Word{2} << magnitude_bits<Word>;
 
 /// How the items of a pass are moved: by the bits of their words from `shift` on.
 struct BitDigits {
+  static constexpr bool writes_keys = true;  ///< the keys are moved as well as the values
+
   template <class Word>
   __device__ __forceinline__ static std::uint32_t digit(Word word, int shift) {
     return static_cast<std::uint32_t>(word >> shift) & (digits - 1);
@@ -100,6 +102,8 @@ struct EncodedKeys : BitDigits {
 /// Keys by the digits of their magnitudes.
 template <class Word>
 struct MagnitudeKeys {
+  static constexpr bool writes_keys = true;
+
   const BitRangeCodec<Word>& codec;
 
   /// \param shift  as of the two highest digits of a word

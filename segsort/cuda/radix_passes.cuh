@@ -30,6 +30,7 @@ struct Portion {
   std::uint32_t number;  ///< over all portions of all passes since the table was cleared
   std::uint64_t begin;
   std::uint64_t length;
+  bool has_wide_starts = false;  ///< of the array
 };
 
 /// Two blocks of 12 warps have 80 registers a thread, two of 16 have 64.
@@ -39,7 +40,7 @@ inline constexpr PartitionShape radix_shape = sizeof(Word) <= 4 && ValueBytes ==
                                               : sizeof(Word) < 4 && ValueBytes == 4
                                                   ? PartitionShape{512, 17, 2}
                                               : sizeof(Word) <= 4 && ValueBytes == 4
-                                                  ? PartitionShape{384, 23, 2}
+                                                  ? PartitionShape{384, 24, 2}
                                                   : PartitionShape{384, 18, 2};
 
 /// Whether the lanes of a warp find those with equal digits by masks in shared memory, or by votes.
@@ -190,8 +191,11 @@ __device__ __forceinline__ void forget([[maybe_unused]] Word& word) {
 #endif
 }
 
-template <class Word>
+/// \tparam WritesKeys  otherwise keys are written later, from their counts
+template <class Word, bool WritesKeys>
 struct RankedKeys : BitDigits {
+  static constexpr bool writes_keys = WritesKeys;
+
   const few::Ranks<Word>& ranks;
 
   __device__ explicit RankedKeys(const few::Ranks<Word>& ranks) : ranks(ranks) {}
@@ -210,15 +214,6 @@ struct PortionPass {
   Buffer from;
   bool to_output;            ///< otherwise to the scratch buffer
   std::uint32_t* next_tile;  ///< the first tile that no block has taken
-};
-
-/// Where the items of each digit begin in the output of a pass. The last tile of a portion replaces
-/// them by those of the next one.
-struct StartsOfPass {
-  unsigned long long* starts;
-
-  [[nodiscard]] __device__ std::uint64_t load(int digit) const { return starts[digit]; }
-  __device__ void store(int digit, std::uint64_t next) const { starts[digit] = next; }
 };
 
 /// Moves the items of a portion of a pass. Called by all blocks of a kernel; the last pass writes to
@@ -255,7 +250,8 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
   std::uint32_t* const counts = shared.counts()[thread / 32];
   const auto digit_of = [&](Held word) { return coding.digit(word, shift); };
   // Read before the block takes a tile, and thus before the last tile replaces them.
-  if (has_digit) shared.starts_of_digits[thread] = starts_of_digits.load(thread);
+  if (has_digit)
+    shared.starts_of_digits[thread] = starts_of_digits.load(static_cast<unsigned int>(thread));
   const auto tiles = static_cast<std::uint32_t>((portion.length - 1) / Shared::tile + 1);
   for (;;) {
     if (thread == 0) shared.tile_number = atomicAdd(pass.next_tile, 1);
@@ -325,7 +321,8 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
           items_before(in_global_memory(statuses) + thread, tile, in_tile, portion.number);
       // The last tile of the portion knows where the next one begins.
       if (tile == tiles - 1)
-        starts_of_digits.store(thread, shared.starts_of_digits[thread] + before + in_tile);
+        starts_of_digits.store(static_cast<unsigned int>(thread),
+                               shared.starts_of_digits[thread] + before + in_tile);
       return before;
     };
     const bool has_whole_tile = is_full && in_tile == Shared::tile;
@@ -337,9 +334,11 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
       }
       __syncthreads();
       const std::uint64_t place = shared.places[0] + static_cast<unsigned int>(first);
+      if constexpr (Coding::writes_keys) {
 #pragma unroll
-      for (int r = 0; r < items; ++r)
-        keys_to[place + 32 * r] = coding.decode(static_cast<Word>(words[r]));
+        for (int r = 0; r < items; ++r)
+          keys_to[place + 32 * r] = coding.decode(static_cast<Word>(words[r]));
+      }
       if constexpr (ValueBytes != 0) {
         // Few at once: more registers would be spilled for all tiles.
 #pragma unroll 4
@@ -429,7 +428,8 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
         const Word word = shared.words()[place];
         const std::uint32_t digit = digit_of(word);
         if constexpr (ValueBytes != 0) found.set(r, digit);
-        if (is_item(place)) keys_to[shared.places[digit] + place] = chosen.decode(word);
+        if constexpr (Coding::writes_keys)
+          if (is_item(place)) keys_to[shared.places[digit] + place] = chosen.decode(word);
       }
     };
     coding.choose([&](const auto& chosen) {
@@ -465,12 +465,14 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
 }
 
 /// The portion of a pass of a sort whose digits have been counted.
+/// \param first  the lowest of the counted digits
 template <class Word>
 __device__ PortionPass pass_of(const Arguments<Word>& arguments, Passes* passes,
-                               const Portion& portion) {
+                               const Portion& portion, int first = 0) {
   const bool to_output = (passes->count - portion.pass) % 2 == 1;
   return {portion,
-          arguments.codec.ignored_bits + digit_bits * static_cast<int>(passes->order[portion.pass]),
+          arguments.codec.ignored_bits +
+              digit_bits * (first + static_cast<int>(passes->order[portion.pass])),
           portion.pass == 0 ? Buffer::input
           : to_output       ? Buffer::scratch
                             : Buffer::output,
@@ -492,7 +494,7 @@ __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
   restrict_to_segment(arguments, portion.begin, portion.length);
   if (portion.length == 0) return;
   const PortionPass pass = pass_of(arguments, passes, portion);
-  const StartsOfPass starts{passes->starts[passes->order[portion.pass]]};
+  const StartsOfPass starts(passes, passes->order[portion.pass], portion.has_wide_starts);
   if constexpr (IsPlain) {
     move_portion<Shared>(arguments, statuses, pass, PlainKeys<Word>{}, starts);
   } else {
@@ -515,9 +517,9 @@ __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
   wait_for_preceding_kernels();
   if (!decision->is_due(ArrayMethod::magnitudes) || portion.pass >= passes->count) return;
   move_portion<PassShared<Word, ValueBytes>>(
-      arguments, statuses, pass_of(arguments, passes, portion),
+      arguments, statuses, pass_of(arguments, passes, portion, all_passes<Word> - bucket_passes),
       MagnitudeKeys<Word>{arguments.codec},
-      StartsOfPass{passes->starts[passes->order[portion.pass]]});
+      StartsOfPass(passes, passes->order[portion.pass], portion.has_wide_starts));
 }
 
 /// A portion of a pass of a sort by buckets, or by magnitudes if they share it.
@@ -530,8 +532,9 @@ __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
   using Shared = PassShared<Word, ValueBytes>;
   wait_for_preceding_kernels();
   if (!decision->takes_kernels_of(ArrayMethod::buckets) || portion.pass >= passes->count) return;
-  const PortionPass pass = pass_of(arguments, passes, portion);
-  const StartsOfPass starts{passes->starts[passes->order[portion.pass]]};
+  const PortionPass pass =
+      pass_of(arguments, passes, portion, passes_of(arguments.codec) - bucket_passes);
+  const StartsOfPass starts(passes, passes->order[portion.pass], portion.has_wide_starts);
   if (decision->method == ArrayMethod::magnitudes) {
     if constexpr (shares_bucket_passes<Word>)
       move_portion<Shared>(arguments, statuses, pass, MagnitudeKeys<Word>{arguments.codec}, starts);
@@ -550,7 +553,8 @@ struct RankPassShared {
 };
 
 /// A portion of the only pass over items whose few distinct keys have been counted.
-template <class Word, int ValueBytes>
+/// \tparam WritesKeys  otherwise the values are moved to the scratch buffer, and the keys not at all
+template <class Word, int ValueBytes, bool WritesKeys = true>
 __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
                                   radix_shape<Word, ValueBytes>.resident_blocks)
     rank_pass_kernel(Arguments<Word> arguments, const ArrayDecision* decision,
@@ -560,9 +564,11 @@ __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
   if (!decision->has_few_keys()) return;
   auto& shared = *reinterpret_cast<RankPassShared<Word, ValueBytes>*>(dynamic_shared_memory());
   shared.ranks.load(*few_keys, arguments.codec);
+  PortionPass pass = pass_of(arguments, passes, portion);
+  pass.to_output = WritesKeys;
   move_portion<PassShared<Word, ValueBytes>>(
-      arguments, statuses, pass_of(arguments, passes, portion), RankedKeys<Word>(shared.ranks),
-      StartsOfPass{passes->starts[passes->order[portion.pass]]});
+      arguments, statuses, pass, RankedKeys<Word, WritesKeys>(shared.ranks),
+      StartsOfPass(passes, passes->order[portion.pass], portion.has_wide_starts));
 }
 
 }  // namespace sortie::segsort::radix
