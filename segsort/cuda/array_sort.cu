@@ -52,8 +52,7 @@ constexpr std::size_t most_packed_bytes = 8;
 constexpr std::uint64_t most_items_of_block = longest_of_group_class(group_classes - 1);
 
 constexpr std::size_t most_shared_bytes_of_short_digits =
-    std::max({sizeof(radix::PassShared<std::uint8_t, 0, radix::short_shape<std::uint8_t, 0>>),
-              sizeof(radix::PassShared<std::uint16_t, 4, radix::short_shape<std::uint16_t, 4>>),
+    std::max({sizeof(radix::PassShared<std::uint8_t, 8, radix::short_shape<std::uint8_t, 8>>),
               sizeof(radix::PassShared<std::uint32_t, 8, radix::short_shape<std::uint32_t, 8>>),
               sizeof(radix::PassShared<std::uint64_t, 8, radix::short_shape<std::uint64_t, 8>>)});
 
@@ -89,6 +88,7 @@ class ArraySort {
       set_values(request_, request_.several_values.front());
       request_.several_values = {};
     }
+    if (request_.begin_bit == request_.end_bit) return copy_items();
     if (takes_tile())
       return request_.key_bytes == 4 ? sort_in_tile<std::uint32_t>()
                                      : sort_in_tile<std::uint64_t>();
@@ -128,6 +128,27 @@ class ArraySort {
   [[nodiscard]] bool alternates() const { return request_.result != nullptr; }
   void set_result(bool is_in_input) {
     if (alternates()) *request_.result = {is_in_input, is_in_input};
+  }
+
+  /// Sorts by no bits.
+  cudaError_t copy_items() {
+    return launch_if_it_fits([&] {
+      if (request_.are_positions) {
+        return request_.value_bytes == 4
+                   ? number_items(static_cast<std::uint32_t*>(request_.values_out), n(), stream_)
+                   : number_items(static_cast<std::uint64_t*>(request_.values_out), n(), stream_);
+      }
+      cudaError_t status = cudaSuccess;
+      const auto copy = [&](const void* in, void* out, std::size_t bytes) {
+        if (status == cudaSuccess && in != out && bytes != 0)
+          status = cudaMemcpyAsync(out, in, bytes * n(), cudaMemcpyDeviceToDevice, stream_);
+      };
+      copy(request_.keys_in, request_.keys_out, static_cast<std::size_t>(request_.key_bytes));
+      copy(request_.values_in, request_.values_out, request_.value_bytes);
+      for (const DeviceValues& values : request_.several_values)
+        copy(values.in, values.out, values.bytes);
+      return status;
+    });
   }
 
   /// Whether one block sorts the array in a tile, and gathers the values.
@@ -393,7 +414,7 @@ class ArraySort {
   /// cub::DeviceRadixSort.
   template <class Word>
   [[nodiscard]] std::uint64_t least_counted() const {
-    if (sizeof(Word) == 1) return 1 << 14;
+    if (sizeof(Word) == 1) return 1 << 15;
     return alternates() ? std::uint64_t{1} << 24 : counting::least_counted<Word>;
   }
   template <class Word>

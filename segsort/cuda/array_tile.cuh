@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "segsort/cuda/array_values.cuh"
+#include "segsort/cuda/packed_field.cuh"
 #include "segsort/cuda/tile_sort.cuh"
 
 /// Sort of one array that fits the tile of a block: one kernel without temporary storage.

@@ -57,6 +57,16 @@ __device__ __forceinline__ unsigned int first_slot(Word key) {
   return hash * 0x9e3779b1u >> 22;
 }
 
+/// Reads a word that other threads may be replacing.
+template <class Word>
+__device__ __forceinline__ Word load_shared_word(const Word* word) {
+#ifdef __CUDA_ARCH__
+  return *static_cast<const volatile Word*>(word);
+#else
+  return __atomic_load_n(word, __ATOMIC_RELAXED);
+#endif
+}
+
 /// The slot of a key, inserted if it is new; `slots` for keys like free_slot; slots + 1 if there is
 /// no place, or if there are `most` others.
 template <class Word>
@@ -65,7 +75,7 @@ __device__ __forceinline__ unsigned int slot_of(Word* keys, unsigned int* used, 
   if (key == free_slot<Word>) return slots;
   unsigned int slot = first_slot(key);
   for (unsigned int probe = 0; probe < most_probes; ++probe) {
-    Word found = *const_cast<volatile Word*>(&keys[slot]);
+    Word found = load_shared_word(&keys[slot]);
     if (found == key) return slot;
     if (found == free_slot<Word>) {
       found = atomicCAS(&keys[slot], free_slot<Word>, key);
