@@ -224,6 +224,8 @@ inline constexpr int least_floating_bits = 12;
 /// random keys, 120 do; of 100, 110. In parts that the whole grid partitions, each of 256 keys is
 /// worth a bucket, too.
 inline constexpr int most_distinct_samples = 116;
+/// Values from the base of the part on that a sample of low keys may have missed.
+inline constexpr unsigned int most_missed_keys = 4;
 inline constexpr int most_distinct_samples_of_grid = 124;
 
 /// Looks for keys near the least, and for few keys. Executed by a warp; `sample` holds compared bits
@@ -248,6 +250,7 @@ __device__ __forceinline__ RangeCut cut_by_sample(Part& part, const Word (&sampl
   for (int i = 0; i < samples_of_lane; ++i)
     low += __popc(__ballot_sync(full_warp, (sample[i] - least) >> (bits - 4) == 0));
   if (low < least_low_samples) {
+    if (part.length < shortest_of_few_keys) return RangeCut(part, tiles);
     int distinct = 0;
 #pragma unroll
     for (int i = 0; i < samples_of_lane; ++i) {
@@ -261,6 +264,12 @@ __device__ __forceinline__ RangeCut cut_by_sample(Part& part, const Word (&sampl
     return RangeCut(part, tiles);
   }
   part.low_keys = LowKeys::found;
+  // The least keys of all are likely, but not always in the sample.
+  const auto base = static_cast<Word>(part.base);
+  if (least - base <= most_missed_keys) {
+    greatest = max(greatest, base + Word{1});
+    least = base;
+  }
   return RangeCut::floating(least, static_cast<Word>(greatest - least),
                             wanted_buckets<Tiles>(part));
 }

@@ -255,11 +255,16 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
   const int warp = thread / 32;
   const int first = warp * 32 * items + thread % 32;
   const auto is_item = [&](int i) { return IsFull || i < length; };
+  // Missing items of a floating cut of plain keys count as greatest keys, which come last in the
+  // tile and are not written: no test for an item until then. (Keys alone are not ranked in order.)
+  constexpr bool has_padding = IsFloating && IsPlain && Shared::value_bytes != 0;
+  const auto is_ranked = [&](int i) { return has_padding || is_item(i); };
+  constexpr Word padding = has_padding ? static_cast<Word>(~Word{0}) : Word{0};
 
   Word keys[items];
   const Word* const keys_from = in_global_memory(shared.keys_from) + begin + first;
 #pragma unroll
-  for (int r = 0; r < items; ++r) keys[r] = is_item(first + 32 * r) ? keys_from[32 * r] : Word{0};
+  for (int r = 0; r < items; ++r) keys[r] = is_item(first + 32 * r) ? keys_from[32 * r] : padding;
   constexpr int clears = Shared::masks_bytes / 16;
   for (int i = thread; i < clears; i += Shared::threads)
     reinterpret_cast<uint4*>(shared.area)[i] = uint4{0, 0, 0, 0};
@@ -272,7 +277,7 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
   std::uint16_t* const counts = shared.counts[warp];
   const Digits<Word> digits = shared.digits;
   const auto digit_of = [&](int r) -> std::uint32_t {
-    return is_item(first + 32 * r) ? digits.template of<IsPlain, IsFloating>(keys[r]) : 0;
+    return is_ranked(first + 32 * r) ? digits.template of<IsPlain, IsFloating>(keys[r]) : 0;
   };
   // Items of one bucket wait for each other when they are ranked, unless it is known to be
   // frequent.
@@ -286,7 +291,7 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
 #pragma unroll
     for (int r = 0; r < items; ++r)
       ranks.set(r, stable_rank_in_warp<HasHeavyHitter>(masks, counts, digit_of(r),
-                                                       is_item(first + 32 * r)));
+                                                       is_ranked(first + 32 * r)));
   };
   if (has_heavy_hitter(0) || has_heavy_hitter(items / 2)) {
     rank_in_order.template operator()<true>();
@@ -337,7 +342,7 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
   const Digits<Word> digits_to_place = shared.digits;
 #pragma unroll
   for (int r = 0; r < items; ++r) {
-    if (!is_item(first + 32 * r)) continue;
+    if (!is_ranked(first + 32 * r)) continue;
     const std::uint32_t digit = digits_to_place.template of<IsPlain, IsFloating>(keys[r]);
     const std::uint32_t place = counts[digit] + ranks[r];
     in_order.set(r, place);
@@ -371,7 +376,7 @@ __device__ __noinline__ void move_tile(std::uint64_t begin, int length, bool is_
     Value* const values_to = in_global_memory(shared.values_to) + thread;
 #pragma unroll
     for (int r = 0; r < items; ++r)
-      if (is_item(first + 32 * r)) shared.values()[in_order[r]] = values[r];
+      if (is_ranked(first + 32 * r)) shared.values()[in_order[r]] = values[r];
     shared.await_next();
     __syncthreads();
 #pragma unroll

@@ -25,15 +25,16 @@ inline constexpr bool counts_few_keys = (T::warps > 1) &&
 enum class SampledKeys {
   spread,  ///< neither of the following
   low,     ///< many are in the lowest sixteenth of their range
-  few,     ///< many are equal; only if counts_few_keys<T>
+  few,     ///< many neighbours are equal; only if counts_few_keys<T>
 };
 
 /// Lanes of 32 that must have two samples in the lowest sixteenth of the range of the keys. Of keys
 /// of a density of 1/x, 24 have.
 inline constexpr int least_low_lanes_of_sample = 18;
-/// Samples that are equal to one in a lower lane of the same row of 32: of 100 random keys, 9 of 64
-/// are; of keys of a density of 1/x, 2.
-inline constexpr int least_equal_samples = 4;
+/// Lanes of 32 whose two samples must be equal for a sort by counting. They are an instruction of a
+/// warp apart, or a few: where partitions have left three keys in a bucket, 11 lanes have equal ones.
+/// Of 100 keys in random order, none has: a warp takes long to match 32 different digits.
+inline constexpr int least_equal_lanes = 7;
 
 /// Looks at two keys per lane of a tile of one segment. Each warp reads the same keys, so that all
 /// agree without a barrier. \pre tile.keys is set, then a barrier; 1 <= span
@@ -45,17 +46,13 @@ __device__ __forceinline__ SampledKeys sampled_keys(const T& tile, int length,
   const int first = static_cast<int>(threadIdx.x % 32) * length / 32;
   const Word a = static_cast<Word>((tile.keys[first] & compare_mask) - base);
   const Word b = static_cast<Word>((tile.keys[first + length / 64] & compare_mask) - base);
+  if constexpr (counts_few_keys<T>) {
+    if (__popc(__ballot_sync(full_warp, a == b)) >= least_equal_lanes) return SampledKeys::few;
+  }
   const bool is_low = (bits_below(a, span) | bits_below(b, span)) >> 28 == 0;
-  if (__popc(__ballot_sync(full_warp, is_low)) >= least_low_lanes_of_sample)
-    return SampledKeys::low;
-  if constexpr (!counts_few_keys<T>) return SampledKeys::spread;
-  const auto equals_lower = [](Word key) {
-    const auto hash = static_cast<std::uint32_t>(key ^ std::uint64_t{key} >> 32);
-    const unsigned int same = __match_any_sync(full_warp, static_cast<int>(hash));
-    return __popc(__ballot_sync(full_warp, rank_among(same) != 0));
-  };
-  return equals_lower(a) + equals_lower(b) >= least_equal_samples ? SampledKeys::few
-                                                                  : SampledKeys::spread;
+  return __popc(__ballot_sync(full_warp, is_low)) >= least_low_lanes_of_sample
+             ? SampledKeys::low
+             : SampledKeys::spread;
 }
 
 /// Sorts a tile of one segment by the highest counted_bits bits of the windows, which differ in

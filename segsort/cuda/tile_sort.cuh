@@ -439,15 +439,15 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
   const bool bins_are_equal =
       T::value_bytes == 0 && codec.ignored_bits == 0 && segment_bits + span <= T::bin_bits;
   SampledKeys sampled = SampledKeys::spread;
-  if constexpr (samples_keys<T>) {
+  if constexpr (T::warps > 1) {
     if (!bins_are_equal) sampled = sampled_keys(tile, length, base, span, codec.compare_mask);
   } else {
-    // Whether windows may be equal, and keys are near the least: in two rows, since half of the
-    // keys may be equal.
+    // Whether keys are near the least: in two rows, since half of the keys may be equal. Short
+    // segments whose linear windows differ are not worth others.
     const std::uint32_t both =
         bits_below(keys[0] - base, span) | bits_below(keys[T::items / 2] - base, span);
-    if (differing_bits > window &&
-        __popc(__ballot_sync(full_warp, both >> 28 == 0)) >= least_low_lanes)
+    const bool is_worth_it = samples_keys<T> ? !bins_are_equal : differing_bits > window;
+    if (is_worth_it && __popc(__ballot_sync(full_warp, both >> 28 == 0)) >= least_low_lanes)
       sampled = SampledKeys::low;
   }
   bool has_exact_windows = differing_bits <= window;

@@ -151,6 +151,10 @@ __device__ __noinline__ void exchange_until_sorted(std::uint32_t tile_distance) 
   sort_words(tile, words);
 }
 
+/// Words of a bin in the first eighth of the words of a tile from which on its warps count row by row.
+/// Bins of keys in order have fewer there; of 100 random keys in 4096 to 8192 items, some have more.
+inline constexpr std::uint32_t dense_bin = 10;
+
 /// Sorts the words by distribution if they are evenly enough spread, and leaves them as
 /// sort_words() does. On entry, item e = r * threads + thread is in register r; words from `length`
 /// on are all ones.
@@ -160,7 +164,7 @@ __device__ __noinline__ void exchange_until_sorted(std::uint32_t tile_distance) 
 /// with the neighbours sorts all words: a bin spans at most two threads, and misplaced words are in
 /// the neighbouring halves. If some have, halves are exchanged until the words are in order. These
 /// are few exchanges even for large bins of equal keys, since atomics number the words of a bin
-/// nearly in their order. If all words of a bin count as equal, they are in order at once.
+/// nearly in their order: if a bin is dense, barriers keep the rows of the items apart. If all words of a bin count as equal, they are in order at once.
 /// \param bins_are_equal  words of the same bin may be in any order
 /// \return false, with the words unchanged, if a bin has half of the words; found out after an
 /// eighth of the words if one has half of them
@@ -180,14 +184,21 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
   static_assert(T::capacity <= 1 << 16);
   ShortNumbers<T::items, 16> ranks;  // within the bin
   constexpr int rows_at_first = T::items / 8;
-  bool crowded = false;
+  constexpr std::uint32_t crowded = rows_at_first * T::threads / 2;
+  static_assert(T::warps == 1 || crowded >= dense_bin);
+  std::uint32_t greatest_rank = 0;
+  bool is_dense = false;
 #pragma unroll
   for (int r = 0; r < T::items; ++r) {
     if (r == rows_at_first) {
-      if (T::any(crowded)) return false;
+      constexpr std::uint32_t limit = T::warps == 1 ? crowded : dense_bin;
+      is_dense = T::any(greatest_rank >= limit && !bins_are_equal);
+      if (is_dense && (T::warps == 1 || T::any(greatest_rank >= crowded))) return false;
+    } else if (T::warps > 1 && r > rows_at_first && is_dense) {
+      T::synchronise();
     }
     const std::uint32_t rank = is_item(r) ? atomicAdd(&counter(bin_of(words[r])), 1) : 0;
-    if (r < rows_at_first) crowded |= rank >= rows_at_first * T::threads / 2 && !bins_are_equal;
+    if (r < rows_at_first) greatest_rank = max(greatest_rank, rank);
     ranks.set(r, rank);
   }
   T::synchronise();

@@ -43,6 +43,7 @@ enum class Keys {
   tiny,
   steep_above,
   three_random,
+  steep_and_least,
   ascending,
   three_in_order
 };
@@ -72,6 +73,11 @@ std::vector<Word> make_keys(Keys kind, std::size_t count) {
     if (kind == Keys::steep_above)
       key = static_cast<Word>(12'345'678 +
                               ((random() | 1ULL << 31) >> (2 + random() % 29)) % (1ULL << 30));
+    // A floating cut has buckets of one key that exceed a tile.
+    if (kind == Keys::steep_and_least)
+      key = static_cast<Word>(random() % 3 != 0
+                                  ? (random() % 6 == 0 ? 2 : 1)
+                                  : (random() | 1ULL << 31) % (1ULL << 32) >> random() % 29);
     // Bins with hundreds of equal keys.
     if (kind == Keys::three_random || kind == Keys::three_in_order)
       key = static_cast<Word>(std::mt19937_64(random() % 3)());
@@ -242,7 +248,7 @@ void with_keys(const Test& test) {
   for (const Order order : {Order::ascending, Order::descending})
     if (!testing::Test::HasFatalFailure()) test(Keys::steep, order);
   for (const Keys kind : {Keys::few_random, Keys::high_bits, Keys::mostly_least, Keys::steep_above,
-                          Keys::three_random})
+                          Keys::three_random, Keys::steep_and_least})
     if (!testing::Test::HasFatalFailure()) test(kind, Order::ascending);
 }
 
@@ -490,9 +496,9 @@ TEST(Kernels, LonePartitionOfKnownRanges) {
 template <class Tiles>
 void partition_by_grid() {
   constexpr std::uint64_t tiles = 170'000 / Tiles::smallest_partition_tile + 2;
-  for (const bool has_rows_in_scratch : {true, false}) {
-    Problem<std::uint32_t, 4> problem({100'000, 70'000},
-                                      has_rows_in_scratch ? Keys::random : Keys::steep,
+  for (const Keys kind : {Keys::random, Keys::steep, Keys::steep_and_least}) {
+    const bool has_rows_in_scratch = kind == Keys::random;
+    Problem<std::uint32_t, 4> problem({100'000, 70'000}, kind,
                                       has_rows_in_scratch ? Order::descending : Order::ascending);
     for (std::uint32_t segment = 0; segment < problem.segments(); ++segment)
       problem.list<Tiles>(segment);
