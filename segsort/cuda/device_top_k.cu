@@ -324,9 +324,7 @@ cudaError_t select_keys(const DeviceTopKRequest& request, TopKStorage& storage,
     arguments.keys_out = reinterpret_cast<Key*>(storage.keys);
     arguments.values_out = storage.values;
   }
-  if (storage.lists.counters != nullptr)
-    status = cudaMemsetAsync(storage.lists.counters, 0, storage.zeroed_bytes, stream);
-  if (status == cudaSuccess && storage.plan != nullptr) {
+  if (storage.plan != nullptr) {
     const PlannedSegments segments{
         offsets(request.begin_offsets), offsets(request.end_offsets), arguments.num_segments,
         request.device_num_segments,    arguments.num_items,          8 * arguments.k};
@@ -337,6 +335,8 @@ cudaError_t select_keys(const DeviceTopKRequest& request, TopKStorage& storage,
       status = sort_on_device(storage.whole_sort, storage.whole_sort_bytes, storage.whole_request,
                               stream);
   }
+  if (status == cudaSuccess && storage.lists.counters != nullptr)
+    status = cudaMemsetAsync(storage.lists.counters, 0, storage.zeroed_bytes, stream);
   if (status == cudaSuccess)
     status = launch_top_k(arguments, of_tiles, storage.most_block_tasks, stream);
   if (status == cudaSuccess && plan == Plan::select_then_sort && storage.sorts_results)
