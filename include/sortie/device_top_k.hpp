@@ -119,7 +119,8 @@ struct DeviceTopKSegments {
 /// most 5120 (512 if a block has less than 128 KiB of shared memory). For k = 1 and a mean length
 /// of up to 8, threads read segments of up to 32 items. Segments are sorted whole for k > 2048; so
 /// are 2^22 items or more, if results are sorted, d_output_offsets are d_begin_offsets, and
-/// 1 < k exceeds the mean length, unless a quarter of the items is in segments of more than 8 k.
+/// 1 < k exceeds the mean length, unless a quarter of the items is in segments of more than 8 k
+/// (k >= 32: also more than 2048).
 ///
 /// Temporary storage: 8 bytes for each 1025 items; if the mean length is at most 32, or segments
 /// are sorted in shared memory, 8 bytes for each segment or 9 items, whichever are fewer (for

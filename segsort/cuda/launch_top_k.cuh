@@ -58,9 +58,9 @@ cudaError_t launch_top_k_stream(const TopKArguments<Key>& arguments, const Launc
             1,
         stream_threads, 0, plan);
   if (status == cudaSuccess)
-    status =
-        launch_resident_top_k(top_k_stream_rank_kernel<Key>, arguments,
-                              stream_capacity / (stream_threads / 32), stream_threads, 0, plan);
+    status = launch_resident_top_k(top_k_stream_rank_kernel<Key>, arguments,
+                                   stream_capacity / (stream_threads / 32 * ranked_keys),
+                                   stream_threads, 0, plan);
   return status;
 }
 

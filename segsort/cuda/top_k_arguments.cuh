@@ -76,9 +76,9 @@ constexpr int buffer_capacity(std::int64_t k) {
   return top_k_chunk + (k > 512 ? 2 * static_cast<int>(most_selected) : 1024);
 }
 
-/// Longer segments than a tile takes are sorted by teams of one or more warps, if k is large compared
-/// with their length (team_longest): lists of segments by the block class of the tile. All teams
-/// share blocks of so many warps.
+/// Segments that are too long for tiles are sorted by teams of one or more warps, if k is large
+/// compared with their length (team_longest): lists of segments by the block class of the tile. All
+/// teams share blocks of so many warps.
 inline constexpr int top_k_team_warps = 20;
 inline constexpr int team_lists = 5;
 __host__ __device__ constexpr int team_class(int list) {
@@ -86,6 +86,9 @@ __host__ __device__ constexpr int team_class(int list) {
                                        block_class(2048), block_class(5120)};
   return classes[list];
 }
+/// Of the first lists, each team is a warp.
+inline constexpr int teams_of_one_warp = 2;
+static_assert(team_warps(team_class(0)) == 1 && team_warps(team_class(1)) == 1);
 static_assert(top_k_team_warps % team_warps(team_class(2)) == 0 &&
               top_k_team_warps % team_warps(team_class(3)) == 0 &&
               top_k_team_warps % team_warps(team_class(4)) == 0);

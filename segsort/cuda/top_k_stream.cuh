@@ -50,8 +50,8 @@ __device__ __forceinline__ std::uint32_t wanted_of_sample(std::uint64_t wanted,
   return min(static_cast<std::uint32_t>(expected + 3.0f * sqrtf(expected)) + 12, stream_minima);
 }
 
-/// Where the keys equal to the bound end to be listed, so that enough of them are, if they are spread
-/// evenly. \param share  of all keys
+/// Where the keys equal to the bound end to be listed, so that enough of them are, if they are
+/// spread evenly. \param share  of all keys
 __device__ __forceinline__ std::uint64_t end_of_ties(float share, std::uint64_t wanted,
                                                      std::uint64_t length) {
   if (share * static_cast<float>(length) <= most_listed_ties) return length;
@@ -59,8 +59,8 @@ __device__ __forceinline__ std::uint64_t end_of_ties(float share, std::uint64_t 
   return min(static_cast<std::uint64_t>(enough / share), length);
 }
 
-/// Finds the bound: the m-th of the minima of 64 sampled items each, for m = wanted_of_sample(), and
-/// where the keys equal to it end to be listed.
+/// Finds the bound: the m-th of the minima of 64 sampled items each, for m = wanted_of_sample(),
+/// and where the keys equal to it end to be listed.
 ///
 ///   warp w of block b   lines b * 32 + w + r * 4096 of the sample, for r = 0 .. 15; its lanes have
 ///                       eight minima
@@ -296,13 +296,22 @@ __global__ void __launch_bounds__(stream_threads)
   list(is_key ? codec.encoded(keys[i]) : Word{0}, i, is_key);
 }
 
-/// Ranks the listed keys, and writes those of the first ranks to their final places. Each warp ranks
-/// one key at a time: its lanes compare it with all. If the list cannot be used, the bound is handed
-/// to the kernels that follow.
+/// Keys that a warp ranks at a time.
+inline constexpr int ranked_keys = 2;
+/// Listed keys that a block keeps in shared memory.
+inline constexpr unsigned int rank_chunk = 2048;
+
+/// Ranks the listed keys, and writes those of the first ranks to their final places. If the list
+/// cannot be used, the bound is handed to the kernels that follow.
+///
+///   shared memory   a chunk of the list
+///   warp w          keys 2 w and 2 w + 1 of each 16; its lanes compare them with all of the chunk
 template <class Key>
 __global__ void __launch_bounds__(stream_threads)
     top_k_stream_rank_kernel(const TopKArguments<Key> arguments) {
   using Word = WordOf<Key>;
+  __shared__ Word other_words[rank_chunk];
+  __shared__ std::uint32_t other_places[rank_chunk];
   const TopKLists& lists = arguments.lists;
   TopKCounters& counters = *lists.counters;
   if (counters.has_stream_bound == 0) return;
@@ -320,18 +329,45 @@ __global__ void __launch_bounds__(stream_threads)
   }
   const auto* const words = static_cast<const Word*>(lists.stream_words);
   const std::uint32_t* const places = lists.stream_positions;
-  constexpr unsigned int warps = stream_threads / 32;
-  for (unsigned int i = blockIdx.x * warps + threadIdx.x / 32; i < count; i += gridDim.x * warps) {
-    const Word word = words[i];
-    const std::uint32_t place = places[i];
-    std::uint32_t before = 0;
-#pragma unroll 8
-    for (unsigned int j = lane(); j < count; j += 32) {
-      const Word other = words[j];
-      before += other < word || (other == word && places[j] < place) ? 1 : 0;
+  constexpr unsigned int of_block = stream_threads / 32 * ranked_keys;
+  constexpr unsigned int unrolled = 8 * 32;
+  for (unsigned int first = blockIdx.x * of_block; first < count; first += gridDim.x * of_block) {
+    Word word[ranked_keys];
+    std::uint32_t place[ranked_keys];
+    std::uint32_t before[ranked_keys] = {};
+#pragma unroll
+    for (int n = 0; n < ranked_keys; ++n) {
+      const unsigned int i = min(first + threadIdx.x / 32 * ranked_keys + n, count - 1);
+      word[n] = words[i];
+      place[n] = places[i];
     }
-    before = total_of_warp(before);
-    if (lane() == 0 && before < s.wanted) arguments.put(s.out + before, word, s.begin + place);
+    for (unsigned int chunk = 0; chunk < count; chunk += rank_chunk) {
+      __syncthreads();
+#pragma unroll
+      for (unsigned int j = threadIdx.x; j < rank_chunk; j += stream_threads) {
+        const bool is_listed = chunk + j < count;
+        other_words[j] = is_listed ? words[chunk + j] : ~Word{0};
+        other_places[j] = is_listed ? places[chunk + j] : ~std::uint32_t{0};  // before none
+      }
+      __syncthreads();
+      const unsigned int end =
+          min((count - chunk - 1) / unrolled * unrolled + unrolled, rank_chunk);
+#pragma unroll 8
+      for (unsigned int j = lane(); j < end; j += 32) {
+        const Word other = other_words[j];
+        const std::uint32_t other_place = other_places[j];
+#pragma unroll
+        for (int n = 0; n < ranked_keys; ++n)
+          before[n] += other < word[n] || (other == word[n] && other_place < place[n]) ? 1 : 0;
+      }
+    }
+#pragma unroll
+    for (int n = 0; n < ranked_keys; ++n) {
+      const std::uint32_t rank = total_of_warp(before[n]);
+      const bool is_listed = first + threadIdx.x / 32 * ranked_keys + n < count;
+      if (lane() == 0 && is_listed && rank < s.wanted)
+        arguments.put(s.out + rank, word[n], s.begin + place[n]);
+    }
   }
 }
 

@@ -91,8 +91,8 @@ __device__ __forceinline__ Threshold<Word> threshold_in_warp(const Word (&words)
   });
 }
 
-/// A bound in TopKLists::bounds: one more, since 0 means that there is none. The two greatest 64-bit
-/// words are stored, and loaded, as the greatest.
+/// A bound in TopKLists::bounds: one more, since 0 means that there is none. The two greatest
+/// 64-bit words are stored, and loaded, as the greatest.
 __device__ __forceinline__ unsigned long long stored_bound(unsigned long long bound) {
   return min(bound, ~0ULL - 1) + 1;
 }

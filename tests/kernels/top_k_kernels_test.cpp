@@ -155,7 +155,9 @@ void expect_top(const std::vector<std::uint64_t>& lengths, std::uint64_t k, Keys
       cuda_on_host::run_block(top_k_tile_threads,
                               [&] { top_k_tile_kernel<Word, 8, std::uint32_t>(of_tiles, chunks); });
     cuda_on_host::run_block(32 * top_k_team_warps,
-                            [&] { top_k_team_kernel<Word, 8>(of_tiles, 227 * 1024); });
+                            [&] { top_k_team_kernel<Word, 8, false>(of_tiles, 227 * 1024); });
+    cuda_on_host::run_block(32 * top_k_team_warps,
+                            [&] { top_k_team_kernel<Word, 8, true>(of_tiles, 227 * 1024); });
   } else if (by_threads) {
     cuda_on_host::run_block(32 * top_k_warps, [&] {
       chunk == 32 ? top_k_thread_kernel<Word, longest_of_thread<WordOf<Word>>>(arguments)
