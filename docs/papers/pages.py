@@ -130,6 +130,7 @@ ON_GPUS = {
     number: {
         "tanasic-2013": {
             f"tanasic-links-x{number}": f"bench links --gpus {number} --repeat 5",
+            **({"tanasic-links-64M": "bench links --gpus 2 --bytes 64M --repeat 3"} if number == 2 else {}),
             **tanasic_runs(gpus, f"-x{number}"),
             f"tanasic-staged-28-x{number}": f"bench sort --type f32 --items {2 ** 28} --gpus {gpus.removeprefix('1 ')} --transport staged {TANASIC}",
         },
@@ -676,9 +677,10 @@ def tanasic_fig8():
             if (row := tanasic_row(f"tanasic-host-{key}{suffix}", devices, e))}
 
 
-def tanasic_links(name="tanasic-links"):
+def tanasic_links(name="tanasic-links", only="direct"):
+    """The rates of all copies that were measured by the method `only`."""
     # Rows of the runtime's copies without peer access come first.
-    cases = {case: rows for case, rows in sorted(rows_of(name).items(), key=lambda found: "runtime" in found[1])}
+    cases = {case: rows for case, rows in sorted(rows_of(name).items(), key=lambda found: "runtime" in found[1]) if only in rows}
     methods = [m for m in ("direct", "staged", "runtime") if any(m in rows for rows in cases.values())]
     lines = [[case, *(number(rows[m]["rate"]) if m in rows else "" for m in methods)] for case, rows in cases.items()]
     return table(["copies", *(f"{m}, GB/s" for m in methods)], lines) if lines else ["Not measured yet."]
@@ -806,8 +808,9 @@ def tanasic_claims():
         lines.append((f"copies from the host to several GPUs at a time keep the rate of one (Fig. 2): each of {', of '.join(map(str, at_a_time))} / one", "1", ", ".join(f"{x:.2f}" for x in at_a_time.values()), min(at_a_time.values()) > 0.9))
     pair = links.get("device 0 and device 1, both ways")
     host = links.get("host to device 0")
-    if pair and "runtime" in pair:
-        gain_of = pair["staged"]["rate"] / pair["runtime"]["rate"]
+    apart = rows_of("tanasic-links-64M").get("device 0 and device 1, both ways") or pair
+    if apart and "runtime" in apart:
+        gain_of = apart["staged"]["rate"] / apart["runtime"]["rate"]
         lines.append(("the paper's staged copies are faster than the runtime's without peer access (Fig. 2; two GPUs, both ways): staged / runtime", "about 1.6", f"{gain_of:.2f}", gain_of > 1))
     if pair and "staged" in pair:
         lines.append(("copies through the host are slower than direct ones (Fig. 2; two GPUs, both ways): direct, staged, GB/s",
@@ -1578,7 +1581,7 @@ PARTS = {
     "hou-claims": hou_claims, "hou-reg-sort": lambda: hou_bindings("reg_sort"), "hou-smem-merge": lambda: hou_bindings("smem_merge"),
     "hou-grid": hou_grid_table, "hou-chunks": hou_chunks, "hou-block-sizes": hou_block_sizes, "hou-bins": hou_bins, "hou-moderngpu": hou_moderngpu,
     "hou-suffix-arrays": hou_suffix_arrays,
-    "tanasic-claims": tanasic_claims, "tanasic-links": tanasic_links, "tanasic-links-two-gpus": lambda: tanasic_links("tanasic-links-x2"), "tanasic-links-four-gpus": lambda: tanasic_links("tanasic-links-x4"),
+    "tanasic-claims": tanasic_claims, "tanasic-links": tanasic_links, "tanasic-links-two-gpus": lambda: tanasic_links("tanasic-links-x2"), "tanasic-links-four-gpus": lambda: tanasic_links("tanasic-links-x4"), "tanasic-links-apart": lambda: tanasic_links("tanasic-links-64M", "runtime"),
     "tanasic-fig6b": lambda: ["![rates from host memory to host memory](tanasic-fig6b.svg)"] if report("tanasic-host-peers")
     else ["Fig. 6(b), the same from host memory beside sorts of the host, is not measured yet by size; the rates of 2^28 records are below."],
     "tanasic-times": tanasic_times, "tanasic-times-two-gpus": lambda: tanasic_times("-x2"), "tanasic-times-four-gpus": lambda: tanasic_times("-x4"), "tanasic-host": tanasic_host, "tanasic-peers": tanasic_peers, "tanasic-two-gpus": tanasic_two_gpus, "tanasic-four-gpus": tanasic_four_gpus,
