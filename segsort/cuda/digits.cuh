@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "primitives/cuda/warp.cuh"
 #include "segsort/cuda/arguments.cuh"
 #include "segsort/cuda/policy.cuh"
 #include "segsort/cuda/tile.cuh"
@@ -13,7 +14,12 @@ namespace sortie::segsort {
 /// What is known of the keys of a part, or of the part that it is a bucket of: whether a floating
 /// cut divides them better than equal ranges, since many are near the least. Each item takes part in
 /// one floating cut at most, since only equal ranges bound the number of passes.
-enum class LowKeys : std::uint32_t { unknown, found, divided };
+/// Or `few`: there are few different keys, in equal ranges.
+enum class LowKeys : std::uint32_t { unknown, found, divided, few };
+
+/// Parts of few keys take most_buckets from this length on. Shorter ones, whose tiles have many keys
+/// in any case, are not worth the shorter writes.
+inline constexpr std::uint64_t shortest_of_few_keys = 1 << 15;
 
 /// A segment, or a bucket of one, that is partitioned further. The compared bits of its keys are in
 /// base .. base + span.
@@ -51,6 +57,8 @@ __device__ inline int wanted_buckets(std::uint64_t length) {
 template <class Tiles>
 __device__ inline int wanted_buckets(const Part& part) {
   const int wanted = wanted_buckets<Tiles>(part.length);
+  // Where a bucket has one key, its items need no further sort.
+  if (part.low_keys == LowKeys::few && part.length >= shortest_of_few_keys) return most_buckets;
   return part.low_keys == LowKeys::found ? max(wanted, cheap_buckets) : wanted;
 }
 
@@ -61,6 +69,17 @@ __device__ __forceinline__ std::uint32_t floating_bits(std::uint32_t number) {
 }
 __device__ __forceinline__ std::uint32_t floating_bits(std::uint64_t number) {
   return __float_as_uint(__ull2float_rz(number)) - (127u << 23);
+}
+
+/// Least number with at least these floating_bits().
+template <class Word>
+__device__ __forceinline__ Word least_offset(std::uint32_t bits) {
+  const float number = __uint_as_float(bits + (127u << 23));
+  if constexpr (sizeof(Word) == 4) {
+    return __float2uint_ru(number);
+  } else {
+    return __float2ull_ru(number);
+  }
 }
 
 /// Division of the key range of a part into equal ranges, one per bucket. The number of buckets is
@@ -79,11 +98,13 @@ struct RangeCut {
   std::uint32_t key_step;  ///< least increment of x per key; 0: the cut is a floating one
 
   RangeCut() = default;
-  /// A floating cut of offsets of 1 .. `greatest` from `least`.
-  __device__ static RangeCut floating(std::uint64_t least, std::uint64_t greatest, int buckets) {
+  /// A floating cut of `least` .. `least` + `span`. Offsets begin with 1, so that each of the lowest
+  /// keys has a bucket of its own.
+  template <class Word>
+  __device__ static RangeCut floating(Word least, Word span, int buckets) {
     RangeCut cut;
-    cut.base = least;
-    cut.span = floating_bits(greatest);
+    cut.base = static_cast<Word>(least - 1);
+    cut.span = floating_bits(static_cast<Word>(min(span, static_cast<Word>(~Word{1})) + 1));
     cut.bits = __clz(static_cast<int>(cut.span));
     cut.buckets = buckets;
     cut.scale = static_cast<std::uint32_t>((static_cast<std::uint64_t>(buckets) << 53) /
@@ -108,6 +129,29 @@ struct RangeCut {
   /// True if each bucket holds a single key value.
   [[nodiscard]] __device__ bool exact() const {
     return !is_floating() && static_cast<std::uint64_t>(buckets) == span + 1;
+  }
+
+  /// Of a floating cut, the least offset of a bucket but the first.
+  template <class Word>
+  [[nodiscard]] __device__ Word first_offset_of(int bucket) const {
+    const std::uint64_t x = ((static_cast<std::uint64_t>(bucket) << 53) - 1) / scale + 1;
+    const auto number = static_cast<std::uint32_t>((x + (std::uint64_t{1} << bits) - 1) >> bits);
+    return least_offset<Word>(number);
+  }
+  /// Of a floating cut, a bucket as a part: its range. \param whole  the part that was cut, whose
+  /// range is that of its keys
+  template <class Word>
+  [[nodiscard]] __device__ Part part_of_floating(int bucket, const Part& whole) const {
+    const auto first_of_bucket = [&](int b) {
+      return static_cast<Word>(static_cast<Word>(base) + first_offset_of<Word>(b));
+    };
+    Part part = whole;
+    if (bucket != 0) part.base = first_of_bucket(bucket);
+    const Word end = bucket == buckets - 1 ? static_cast<Word>(whole.base + whole.span + 1)
+                                           : first_of_bucket(bucket + 1);
+    part.span = static_cast<Word>(end - static_cast<Word>(part.base) - 1);
+    part.low_keys = LowKeys::divided;
+    return part;
   }
 
   /// Least key of a bucket, relative to the base; for the bucket past the last, the end of the
@@ -176,9 +220,15 @@ inline constexpr int samples_of_lane = 4;
 /// there.
 inline constexpr int least_low_samples = 48;
 inline constexpr int least_floating_bits = 12;
+/// Samples that differ from those in lower lanes of the same row, at most, for few keys. Of 256
+/// random keys, 120 do; of 100, 110. In parts that the whole grid partitions, each of 256 keys is
+/// worth a bucket, too.
+inline constexpr int most_distinct_samples = 116;
+inline constexpr int most_distinct_samples_of_grid = 124;
 
-/// Looks for keys near the least. Executed by a warp; `sample` holds compared bits of keys of the
-/// part. \return a floating cut, and part.low_keys set, if there are many; otherwise equal ranges
+/// Looks for keys near the least, and for few keys. Executed by a warp; `sample` holds compared bits
+/// of keys of the part. Sets part.low_keys. \return a floating cut if many keys are near the least;
+/// otherwise equal ranges
 template <class Tiles, class Word>
 __device__ __forceinline__ RangeCut cut_by_sample(Part& part, const Word (&sample)[samples_of_lane],
                                                   Tiles tiles) {
@@ -197,9 +247,22 @@ __device__ __forceinline__ RangeCut cut_by_sample(Part& part, const Word (&sampl
 #pragma unroll
   for (int i = 0; i < samples_of_lane; ++i)
     low += __popc(__ballot_sync(full_warp, (sample[i] - least) >> (bits - 4) == 0));
-  if (low < least_low_samples) return RangeCut(part, tiles);
+  if (low < least_low_samples) {
+    int distinct = 0;
+#pragma unroll
+    for (int i = 0; i < samples_of_lane; ++i) {
+      const auto hash = static_cast<std::uint32_t>(sample[i] ^ std::uint64_t{sample[i]} >> 32);
+      const unsigned int same = __match_any_sync(full_warp, static_cast<int>(hash));
+      distinct += __popc(__ballot_sync(full_warp, rank_among(same) == 0));
+    }
+    const bool is_shared = part.length > longest_single_block_partition;
+    if (distinct <= (is_shared ? most_distinct_samples_of_grid : most_distinct_samples))
+      part.low_keys = LowKeys::few;
+    return RangeCut(part, tiles);
+  }
   part.low_keys = LowKeys::found;
-  return RangeCut::floating(least, greatest - least, wanted_buckets<Tiles>(part));
+  return RangeCut::floating(least, static_cast<Word>(greatest - least),
+                            wanted_buckets<Tiles>(part));
 }
 
 }  // namespace sortie::segsort

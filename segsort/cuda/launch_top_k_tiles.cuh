@@ -21,11 +21,13 @@ inline constexpr std::size_t bytes_of_teams = top_k_team_warps / team_warps(team
 /// Launches the kernel of the teams.
 template <class Key, int ValueBytes>
 cudaError_t launch_top_k_teams(const LaunchPlan& plan, const TopKArguments<Key>& arguments) {
-  const std::uint64_t most = plan.most_segments_from(warp_tile + 1);
+  const std::uint64_t most =
+      plan.most_segments_from(static_cast<std::uint64_t>(arguments.tile_longest) + 1);
   if (arguments.team_longest == 0 || most == 0) return cudaSuccess;
   constexpr std::size_t wanted =
       std::max({bytes_of_teams<Key, ValueBytes, 0>, bytes_of_teams<Key, ValueBytes, 1>,
-                bytes_of_teams<Key, ValueBytes, 2>});
+                bytes_of_teams<Key, ValueBytes, 2>, bytes_of_teams<Key, ValueBytes, 3>,
+                bytes_of_teams<Key, ValueBytes, 4>});
   static_assert(sizeof(TeamTile<Key, ValueBytes, team_lists - 1>) <= shared_bytes_of_teams);
   const std::size_t bytes = std::min(wanted, static_cast<std::size_t>(plan.limits.shared_bytes));
   return launch_resident(top_k_team_kernel<Key, ValueBytes>, plan, LaunchOrder::after, most,

@@ -90,9 +90,19 @@ __device__ __forceinline__ void list_buckets(Shared& shared, const Lists& lists,
     const int first = shared.group_starts[group];
     const std::uint64_t start = shared.starts[first];
     const std::uint64_t length = shared.starts[shared.next_group[first]] - start;
-    if (length > lists.longest() && cut.is_floating()) {
-      // What the bucket spans is found out when it is counted.
-      keep_large(Part{part.begin + start, length, part.base, part.span, to, LowKeys::divided});
+    const bool is_one_bucket = shared.next_group[first] == first + 1;
+    if (Shared::may_float && cut.is_floating() && is_one_bucket && length != 0) {
+      Part large = cut.template part_of_floating<typename Shared::Word>(first, part);
+      large.begin = part.begin + start;
+      large.length = length;
+      large.buffer = to;
+      if (large.span == 0 && (to == Buffer::output || length <= longest_single_block_partition)) {
+        list_ordered(lists, large.begin, length, to, 0, 1);
+      } else if (length > lists.longest()) {
+        keep_large(large);
+      } else {
+        lists.add_group(Group(large.begin, static_cast<std::uint32_t>(length), to));
+      }
     } else if (length > lists.longest()) {
       const std::uint64_t least = cut.first_of(first);
       keep_large(Part{part.begin + start, length, part.base + least,

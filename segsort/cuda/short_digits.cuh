@@ -12,26 +12,39 @@
 /// would take longer than the passes.
 namespace sortie::segsort::radix {
 
-/// Shape of a block. Tiles are at least as large as those of cub::DeviceRadixSort, so that the table
-/// of statuses takes at most as much storage; larger for pairs of 8 bytes, which have lists beside it.
+/// Shape of a block. Tiles are at least as large as those of cub::DeviceRadixSort for numbers of items of
+/// 32 and of 64 bits, so that the table of statuses takes at most as much storage; larger for pairs of
+/// 8 bytes, which have lists beside it.
 template <class Word, int ValueBytes>
-inline constexpr PartitionShape short_shape =
-    sizeof(Word) == 1   ? PartitionShape{512, ValueBytes == 8 ? 12 : 14, 2}
-    : sizeof(Word) == 2 ? PartitionShape{512, ValueBytes == 0 ? 20 : 12, 2}
-    : sizeof(Word) == 4 ? PartitionShape{512,
-                                         ValueBytes == 0   ? 15
-                                         : ValueBytes == 4 ? 13
-                                                           : 11,
-                                         2}
-                        : PartitionShape{512, ValueBytes == 8 ? 10 : 12, 2};
+inline constexpr PartitionShape short_shape = sizeof(Word) == 1
+                                                  ? (ValueBytes == 0   ? PartitionShape{1024, 10, 1}
+                                                     : ValueBytes == 4 ? PartitionShape{1024, 9, 1}
+                                                                       : PartitionShape{512, 12, 2})
+                                              : sizeof(Word) == 2
+                                                  ? (ValueBytes == 0   ? PartitionShape{512, 20, 2}
+                                                     : ValueBytes == 4 ? PartitionShape{1024, 9, 1}
+                                                                       : PartitionShape{512, 12, 2})
+                                              : sizeof(Word) == 4
+                                                  ? (ValueBytes == 0   ? PartitionShape{512, 15, 2}
+                                                     : ValueBytes == 4 ? PartitionShape{1024, 9, 1}
+                                                                       : PartitionShape{512, 12, 2})
+                                                  : PartitionShape{512, ValueBytes == 8 ? 10 : 12,
+                                                                   2};
 
 /// In temporary storage. The kernel clears it.
 template <class Word>
 struct ShortPasses {
-  std::uint32_t counts[all_passes<Word>][digits];  ///< of the items of each digit
   std::uint32_t next_tile[all_passes<Word>];
   std::uint32_t is_disordered;  ///< not 0 if a key is followed by a lesser one
+  std::uint32_t counts[all_passes<Word>]
+                      [digits];  ///< of the items of each digit; rows for the passes
 };
+/// Bytes of ShortPasses for a sort of so many passes.
+template <class Word>
+__host__ __device__ constexpr std::uint32_t short_passes_bytes(int passes) {
+  return static_cast<std::uint32_t>(sizeof(ShortPasses<Word>)) -
+         static_cast<std::uint32_t>(all_passes<Word> - passes) * digits * 4;
+}
 
 /// Statuses of a table of all digits of all tiles.
 template <class Word, int ValueBytes>
@@ -111,12 +124,12 @@ __global__ void __launch_bounds__(short_shape<Word, ValueBytes>.threads,
   const unsigned int thread = threadIdx.x;
   const unsigned int first = blockIdx.x * threads + thread;
   const unsigned int all_threads = gridDim.x * threads;
-  for (unsigned int i = first; i < sizeof(ShortPasses<Word>) / 4; i += all_threads)
+  const int used_passes = passes_of(arguments.codec);
+  for (unsigned int i = first; i < short_passes_bytes<Word>(used_passes) / 4; i += all_threads)
     reinterpret_cast<std::uint32_t*>(passes)[i] = 0;
   for (unsigned int i = first; i < words; i += all_threads) statuses[i] = 0;
   grid.sync();
 
-  const int used_passes = passes_of(arguments.codec);
   auto* const counts = reinterpret_cast<unsigned int*>(shared.area);
   OrderCheck<Word> check{arguments, length};
   count_digits_of_tiles<threads>(
@@ -124,7 +137,7 @@ __global__ void __launch_bounds__(short_shape<Word, ValueBytes>.threads,
       [&](const auto& keys, std::uint64_t first) { check(keys, first); });
   if (!check.is_ordered && lane() == 0) passes->is_disordered = 1;
   constexpr unsigned int counters = all_passes<Word> * digits;
-  for (unsigned int i = thread; i < counters; i += threads) {
+  for (unsigned int i = thread; i < static_cast<unsigned int>(used_passes) * digits; i += threads) {
     const unsigned int sum = counts[i] + counts[counters + i];
     if (sum != 0) atomicAdd(&passes->counts[i / digits][i % digits], sum);
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "segsort/cuda/policy.cuh"
+#include "segsort/cuda/sampled_tile.cuh"
 #include "segsort/cuda/tile.cuh"
 #include "segsort/cuda/word_sort.cuh"
 
@@ -282,27 +283,6 @@ __device__ __forceinline__ int place_bits_of(int span) {
   return bits_of(static_cast<std::uint32_t>(min(span, static_cast<int>(8 * sizeof(Word)) - 1)));
 }
 
-/// Replaces the windows of a tile, in the order of its items, by floating-point numbers. Not
-/// inlined: see sort_uneven_tile(). The words of other threads are those of before.
-template <class T>
-__device__ __noinline__ void set_floating_windows(std::uint32_t tile_distance, int length,
-                                                  int segment_bits,
-                                                  KeyRange<typename T::Word> range,
-                                                  typename T::Word compare_mask) {
-  T& tile = tile_at<T>(tile_distance);
-  const std::uint32_t kept = segment_field(~0U, segment_bits) | T::index_mask;
-  const int place_bits = place_bits_of<typename T::Word>(range.span);
-#pragma unroll 4
-  for (int r = 0; r < T::items; ++r) {
-    const int e = r * T::threads + T::thread();
-    if (e >= length) continue;
-    const typename T::Word number = (tile.keys[e] & compare_mask) - range.base;
-    const std::uint32_t bits =
-        floating_window(number, place_bits, static_cast<std::uint32_t>(e) << (32 - T::index_bits));
-    tile.striped(r) = (tile.striped(r) & kept) | (bits >> segment_bits & ~kept);
-  }
-}
-
 /// Lanes of 32 that must have two items in the lowest sixteenth of the range of the keys, for
 /// windows in a warp's tile to be floating-point numbers at once. Of keys of a density of 1/x, 24
 /// have; of those of sorted segments of two items, 16.
@@ -413,6 +393,27 @@ __device__ __noinline__ bool sort_uneven_tile(std::uint32_t tile_distance, int l
   return T::ids_alias_values && has_moved;
 }
 
+/// Sorts a tile of one segment with few keys, as sort_tile() does. Not inlined: see sort_uneven_tile().
+template <class T>
+__device__ __noinline__ bool sort_few_keys(std::uint32_t tile_distance, int length,
+                                           KeyRange<typename T::Word> range,
+                                           typename T::Word compare_mask, int ignored_bits) {
+  T& tile = tile_at<T>(tile_distance);
+  const int differing_bits = range.span - ignored_bits;
+  sort_by_counting(tile, length, range.base, range.span, compare_mask, differing_bits);
+  if (differing_bits <= min(32 - T::index_bits, counted_bits)) return false;
+  std::uint32_t words[T::items];
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
+  if (resolve_ties<T, false>(tile, words, length, compare_mask) != Ties::long_runs) return false;
+  return sort_uneven_tile<T>(tile_distance, length, 0, range, compare_mask, ignored_bits, true);
+}
+
+/// Whether sort_tile() looks at a sample of the keys first: in tiles of a team or a block, which have
+/// one segment.
+template <class T>
+inline constexpr bool samples_keys = T::is_of_team || (T::warps > 1);
+
 /// Sorts a tile. On entry, item e = r * threads + thread is in register r: `keys` holds the
 /// compared bits of its key (tile.keys its encoded key), and `words` its segment field and e. From
 /// `length` on, the words are all ones, and the keys are those of any item. On return tile.words is
@@ -434,26 +435,54 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
     return false;
   }
   const int differing_bits = span - codec.ignored_bits;
-  // Whether windows may be equal, and keys are near the least: in two rows, since half of the keys
-  // may be equal.
-  bool is_low = false;
-  constexpr bool looks_for_low_keys = T::warps == 1 && !T::is_of_team;
-  if constexpr (looks_for_low_keys) {
+  // Keys alone that agree in all bits are interchangeable, so the bins need not be sorted.
+  const bool bins_are_equal =
+      T::value_bytes == 0 && codec.ignored_bits == 0 && segment_bits + span <= T::bin_bits;
+  SampledKeys sampled = SampledKeys::spread;
+  if constexpr (samples_keys<T>) {
+    if (!bins_are_equal) sampled = sampled_keys(tile, length, base, span, codec.compare_mask);
+  } else {
+    // Whether windows may be equal, and keys are near the least: in two rows, since half of the
+    // keys may be equal.
     const std::uint32_t both =
         bits_below(keys[0] - base, span) | bits_below(keys[T::items / 2] - base, span);
-    is_low = differing_bits > window &&
-             __popc(__ballot_sync(full_warp, both >> 28 == 0)) >= least_low_lanes;
+    if (differing_bits > window &&
+        __popc(__ballot_sync(full_warp, both >> 28 == 0)) >= least_low_lanes)
+      sampled = SampledKeys::low;
   }
+  bool has_exact_windows = differing_bits <= window;
+  if constexpr (counts_few_keys<T>) {
+    if (sampled == SampledKeys::few)
+      return sort_few_keys<T>(distance_of(tile), length, {base, span}, codec.compare_mask,
+                              codec.ignored_bits);
+  }
+  const auto index_bits = [](int r) {
+    return static_cast<std::uint32_t>(r * T::threads + T::thread()) << (32 - T::index_bits);
+  };
+  if (sampled == SampledKeys::low) {
+    const int place_bits = place_bits_of<typename T::Word>(span);
+    has_exact_windows = place_bits + span - 1 <= window;
 #pragma unroll
-  for (int r = 0; r < T::items; ++r)
-    words[r] |= (bits_below(keys[r] - base, span) >> segment_bits) & ~T::index_mask;
+    for (int r = 0; r < T::items; ++r) {
+      const typename T::Word number = keys[r] - base;
+      words[r] |=
+          (floating_window(number, place_bits, index_bits(r)) >> segment_bits) & ~T::index_mask;
+    }
+  } else {
+    if constexpr (samples_keys<T>) {
+      if (span < T::bin_bits && !bins_are_equal) {  // few bins would have all words
+#pragma unroll
+        for (int r = 0; r < T::items; ++r) words[r] |= (index_bits(r) >> span) & ~T::index_mask;
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < T::items; ++r)
+      words[r] |= (bits_below(keys[r] - base, span) >> segment_bits) & ~T::index_mask;
+  }
   if constexpr (AreShort) {  // the words are already ordered by segment
     static_assert(T::warps == 1);
 #pragma unroll
     for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
-    if (is_low)
-      set_floating_windows<T>(distance_of(tile), length, segment_bits, {base, span},
-                              codec.compare_mask);
     __syncwarp();
 #pragma unroll
     for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
@@ -468,20 +497,6 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
     __syncwarp();
   } else {
     if constexpr (T::warps > 1 || warps_distribute<typename T::Word, T::value_bytes>) {
-      // Keys alone that agree in all bits are interchangeable, so the bins need not be sorted.
-      const bool bins_are_equal =
-          T::value_bytes == 0 && codec.ignored_bits == 0 && segment_bits + span <= T::bin_bits;
-      if constexpr (looks_for_low_keys) {
-        if (is_low) {
-#pragma unroll
-          for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
-          set_floating_windows<T>(distance_of(tile), length, segment_bits, {base, span},
-                                  codec.compare_mask);
-#pragma unroll
-          for (int r = 0; r < T::items; ++r) words[r] = tile.striped(r);
-          __syncwarp();
-        }
-      }
       if (!sort_by_distribution(tile, words, length, bins_are_equal)) {
 #pragma unroll
         for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
@@ -492,7 +507,7 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
       sort_words(tile, words);
     }
   }
-  if (differing_bits <= window) return false;
+  if (has_exact_windows) return false;
   // Ties of short segments are rarely worth other windows.
   if (resolve_ties<T, AreShort>(tile, words, length, codec.compare_mask) != Ties::long_runs)
     return false;

@@ -5,6 +5,7 @@
     check.py build/tests gpu-run.json
     check.py build/tests gpu-run.json --tools tests memcheck --jobs 8 --shards memcheck=4 --limit 300
     check.py build/tests gpu-run.json --tools racecheck --add --filter racecheck:spgemm='Multiply/0.*'
+    check.py build/tests gpu-run.json --tools memcheck racecheck --short --add --jobs 16 --shards racecheck=16 --shards memcheck=6
 
 TESTS is the folder of the test programs (NAME_tests). The file is rewritten after each process, so a
 run that is stopped leaves what it had. --add keeps what an earlier call wrote for other programs and
@@ -21,7 +22,8 @@ therefore looks at Sortie's own kernels only, and runs small tests that together
 for unsigned keys or 32-bit positions where other types launch the same ones. It cannot follow
 block_sort_kernel with teams of different sizes (docs/sanitizers.md), so that kernel has a run of its own
 with few items in teams of one size. SegsortPeers.SortEveryShape is left out: the bench measures no sort that takes more
-than 2 s, and racecheck slows some down to more than that.
+than 2 s, and racecheck slows some down to more than that. With --short, memcheck runs a part of the tests of the
+sorting layer too, and nothing of other programs: on one GPU with 16 cores each tool takes about a minute.
 """
 
 import argparse
@@ -46,16 +48,30 @@ MEMCHECK = f"-{LARGE}:CInterfaceMemory*:LongRows/0.*:LongRows/1.*:LongRows/3.*:L
 # Of the classics, selection, insertion and transposition take a round for each key.
 MEMCHECK_FURTHER = {"papers_device": ":*Classics.SortManyKeys*:*Classics.SortPairs*:*Classics.SortAnyLength/*ion:*Classics.CountTransactions/*ion",
                     "multisort_device": ":DeviceHostSort.BeyondTheMemory*"}
+# The programs of the sorting layer, and what memcheck runs of each with --short. None: what it always runs.
+SHORT = {
+    "device_segmented_sort": "DeviceSegmentedSortTest.*:DeviceSegment*:DeviceNarrowKeys/*.SmallInputs:DeviceNarrowKeys/*.ForTools"
+                             ":DeviceNarrowKeys/1.OneSegmentForTools:DeviceTeamsTest/*:DeviceSortOptions*:DeviceKeyPatternTest/0.*-*Large*",
+    "device_sort": "DeviceArraySort/1.*:DeviceArraySort/7.*:DeviceArraySort/5.Desc*:DeviceArraySort/10.*:DeviceArraySortByDigits/*",
+    "device_top_k": "DeviceTopKForTools.*:DeviceTopKGraph.*:DeviceTopKSegmentsTest.OwnK*:DeviceTopKSegmentsTest.ShortTeams",
+    "segmented_sort": "SegmentedSortTest/5.*:SegmentedSortTest/18.*:SegmentOffset*:HalfKeys*",
+    "sorting_device": None,
+    "multisort_device": "DeviceSort.NotANumber*:*ChangedPartsOfRmgSort.OneSort*:DeviceHostSort.ReportsTheRepair*:DeviceSortTest/0.Unequal*",
+    "multisort_merge": "MergeSortOfU32.AFewTilesOfPairs:*OfFloatingPoint*:*Errors*:MergeSort/0.EveryLengthAndCut",
+    "papers_device": "DeviceIcs17BitRangeTest.*:DeviceIcs17CountTest.*:*Classics.OneSortOfPairs*",
+    "bitonic_device": "Bitonic/0.*:Bitonic/5.EveryLength:BitonicOfFloatingPoint.*:BitonicErrors.*:BitonicOfLargestKeys.*",
+    "c_interface": "CSort/0.*:CSort/4.*:CSortErrors.*:CHalf*:CTopK/0.*:CTopK/4.*:CTopKResults.*:CTopKErrors.*",
+}
 # Programs, and what racecheck and initcheck run of each.
 PROGRAMS = {
     "core_cuda": f"-{LARGE}",
     "device_segmented_sort": "DeviceSegmentedSortTest.*:DeviceShapeTest/0.OneSegment*:DeviceShapeTest/0.Each*:DeviceShapeTest/6.OneSegment*"
                              ":DeviceSegmentValues/1.*:DeviceSegmentBits/1.*:DeviceNarrowKeys/1.Threads:DeviceNarrowKeys/1.SmallInputs:DeviceNarrowKeys/3.SmallInputs"
                              ":DeviceNarrowKeys/1.*ForTools:DeviceNarrowKeys/3.*ForTools"
-                             "-*SortsOfTheSameData*",
+                             "-*SortsOfTheSameData*:*ALargeGiant*",
     "device_sort": "DeviceArraySort/1.EveryD*:DeviceArraySort/7.EveryD*:DeviceArraySort/5.Desc*:DeviceArraySortByDigits/1.BucketsOf*"
                    ":DeviceArraySortByDigits/0.DigitsOf*:DeviceArraySortByDigits/0.RanksOf*:DeviceArraySort/10.Desc*",
-    "device_top_k": "DeviceTopKSegmentsTest.OwnK*:DeviceTopKGraph.*",
+    "device_top_k": "DeviceTopKSegmentsTest.OwnK*:DeviceTopKSegmentsTest.ShortTeams:DeviceTopKGraph.*",
     "papers_device": "DeviceIcs17BitRangeTest.*:DeviceIcs17CountTest.*:*Classics.OneSortOfPairs*",
     "bitonic_device": "BitonicOfFloatingPoint.*:BitonicErrors.*",
     "dc3_device": "*DeviceConstruction.EqualsReferenceOnShort*",
@@ -77,7 +93,7 @@ PROGRAMS = {
     "sorting_device": "ResidentSortOfFiles.TakesBudgets*",
     "multisort_device": "DeviceSort.NotANumber*:*ChangedPartsOfRmgSort.OneSort*:DeviceHostSort.ReportsTheRepair*",
     "multisort_merge": "MergeSortOfU32.AFewTilesOfPairs:*OfFloatingPoint*:*Errors*",
-    "c_interface": "CSort/4.Descending:CSort/0.Positions:CSpgemm/1.PlanTakesNewValues:CSuffixes/0.*",
+    "c_interface": "CSort/4.Descending:CSort/0.Positions:CSpgemm/1.PlanTakesNewValues:CSuffixes/0.*:CTopKResults.KeysAlone",
     # Products on several threads: racecheck loses track of overlapping launches (docs/sanitizers.md).
     "cluster_devices": "DeviceSuffixArrays/0.OfTricky*:RankDevices.*",
     "cli": None,  # starts the program, which the tools do not follow: `tests` only
@@ -101,6 +117,7 @@ def parse_arguments():
                         help="GoogleTest filter in place of the one in this file; may be repeated")
     parser.add_argument("--shards", action="append", default=[], metavar="TOOL[:PROGRAM]=N",
                         help="processes that share the tests of a program; may be repeated")
+    parser.add_argument("--short", action="store_true", help="programs of the sorting layer only, with fewer tests under memcheck")
     parser.add_argument("--sortie", type=pathlib.Path, metavar="FILE", help="the program (default: TESTS/../bin/sortie)")
     parser.add_argument("--commit", help="default: what git says here")
     parser.add_argument("--logs", type=pathlib.Path, metavar="FOLDER", help="for full output (default: a temporary one)")
@@ -141,14 +158,24 @@ def machine():
             "compute_sanitizer": sanitizer[1] if sanitizer else "unknown"}
 
 
-def parts_of(program, tool, filters, shards):
-    """What is run of a program under a tool: (filter, options of the tool, shard, number of shards)"""
+def number_of_tests(path, filter):
+    """How many tests of a program a filter selects; None where the program does not say."""
+    lines = output_of(str(path.resolve()), "--gtest_list_tests", f"--gtest_filter={filter}").splitlines()
+    return sum(line.startswith("  ") for line in lines) or None
+
+
+def parts_of(program, tool, arguments, filters, shards):
+    """What is run of a program under a tool: (filter, options of the tool, shard, number of shards). At least a test each."""
     own = "*" if tool == "tests" else MEMCHECK + MEMCHECK_FURTHER.get(program, "") if tool == "memcheck" else PROGRAMS[program]
+    if arguments.short and tool == "memcheck":
+        own = SHORT[program] or own
     runs = [(setting(filters, tool, program, own), RACECHECK_KERNELS if tool == "racecheck" else [])]
     if (program, tool) in FURTHER:
         runs.append(FURTHER[program, tool])
-    number = int(setting(shards, tool, program, 1))
-    return [(filter, options, shard, number) for filter, options in runs for shard in range(number)]
+    most = int(setting(shards, tool, program, 1))
+    path = arguments.folder / f"{program}_tests"
+    numbers = [min(most, number_of_tests(path, filter) or most) if most > 1 else most for filter, _ in runs]
+    return [(*run, shard, number) for run, number in zip(runs, numbers) for shard in range(number)]
 
 
 def counts_of_report(path):
@@ -259,10 +286,11 @@ def describe(program, tool, entry):
 def main():
     arguments = parse_arguments()
     filters, shards = by_tool(arguments.filter, "--filter"), by_tool(arguments.shards, "--shards")
-    programs = arguments.programs or list(PROGRAMS)
+    known = list(SHORT if arguments.short else PROGRAMS)
+    programs = arguments.programs or known
     for program in programs:
-        if program not in PROGRAMS:
-            sys.exit(f"check.py: --programs: found \"{program}\", expected one of {', '.join(PROGRAMS)}")
+        if program not in known:
+            sys.exit(f"check.py: --programs: found \"{program}\", expected one of {', '.join(known)}")
     commit = arguments.commit or output_of("git", "describe", "--always", "--dirty").strip()
     if not commit:
         sys.exit("check.py: no git repository here; --commit must name the commit")
@@ -274,7 +302,7 @@ def main():
 
     work = [(program, tool, part) for tool in arguments.tools for program in programs
             if tool == "tests" or PROGRAMS[program] is not None
-            for part in parts_of(program, tool, filters, shards)]
+            for part in parts_of(program, tool, arguments, filters, shards)]
     for program, tool, _ in work:
         runs = sum((p, t) == (program, tool) for p, t, _ in work)
         result["programs"].setdefault(program, {})[tool] = {"commit": commit, "runs": runs, "parts": []}

@@ -403,7 +403,8 @@ void floating_buckets_ascend() {
     for (const std::uint64_t greatest : {std::uint64_t{1} << 11, most / 3, most - least})
       for (const int buckets : {fewest_buckets, cheap_buckets, most_buckets}) {
         if (greatest > most - least) continue;
-        const RangeCut cut = RangeCut::floating(least, greatest, buckets);
+        const RangeCut cut =
+            RangeCut::floating(static_cast<Word>(least), static_cast<Word>(greatest), buckets);
         ASSERT_TRUE(cut.is_floating());
         ASSERT_FALSE(cut.exact());
         const Digits<Word> digits(codec, cut);
@@ -422,6 +423,18 @@ void floating_buckets_ascend() {
             EXPECT_LE(before, bucket) << least << ' ' << greatest << ' ' << bit;
             before = bucket;
           }
+        // The ranges of the buckets.
+        const Part whole{0, 1, least, greatest, Buffer::input, LowKeys::found};
+        std::uint64_t next = least;
+        for (int b = 0; b < buckets; ++b) {
+          const Part part = cut.part_of_floating<Word>(b, whole);
+          if (part.span == most) continue;  // no key is in the bucket
+          EXPECT_EQ(part.base, next) << b;
+          EXPECT_EQ(bucket_of(part.base), static_cast<std::uint32_t>(b));
+          EXPECT_EQ(bucket_of(part.base + part.span), static_cast<std::uint32_t>(b));
+          next = part.base + part.span + 1;
+        }
+        EXPECT_EQ(next, least + greatest + 1);
       }
 }
 

@@ -274,6 +274,12 @@ inline float __ull2float_rz(unsigned long long number) {
 inline float __uint2float_rz(unsigned int number) {
   return __ull2float_rz(number);
 }
+inline unsigned int __float2uint_ru(float value) {
+  return static_cast<unsigned int>(std::ceil(value));
+}
+inline unsigned long long __float2ull_ru(float value) {
+  return static_cast<unsigned long long>(std::ceil(value));
+}
 inline unsigned int __float_as_uint(float value) {
   return static_cast<unsigned int>(cuda_on_host::bits_of(value));
 }
