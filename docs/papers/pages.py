@@ -130,6 +130,7 @@ ON_GPUS = {
     number: {
         "tanasic-2013": {
             f"tanasic-links-x{number}": f"bench links --gpus {number} --repeat 5",
+            **({"tanasic-links-64M": "bench links --gpus 2 --bytes 64M --repeat 3"} if number == 2 else {}),
             **tanasic_runs(gpus, f"-x{number}"),
             f"tanasic-staged-28-x{number}": f"bench sort --type f32 --items {2 ** 28} --gpus {gpus.removeprefix('1 ')} --transport staged {TANASIC}",
         },
@@ -371,7 +372,7 @@ def hou_fig14():
     groups = {}
     for case, rows in product_rows().items():
         whole = rows["essc"]["median_seconds"]
-        groups[pathlib.Path(case).name.split(".")[0] if "/" in case else ":".join(case.split(":")[1:4])] = {m: row["median_seconds"] / whole for m, row in rows.items() if m in ("cusp", "esc", "essc", "cusparse", "bhsparse")}
+        groups[":".join(case.split(":")[1:4]) if case.startswith("gen:") else pathlib.Path(case).name.split(".")[0]] = {m: row["median_seconds"] / whole for m, row in rows.items() if m in ("cusp", "esc", "essc", "cusparse", "bhsparse")}
     return groups
 
 
@@ -676,9 +677,10 @@ def tanasic_fig8():
             if (row := tanasic_row(f"tanasic-host-{key}{suffix}", devices, e))}
 
 
-def tanasic_links(name="tanasic-links"):
+def tanasic_links(name="tanasic-links", only="direct"):
+    """The rates of all copies that were measured by the method `only`."""
     # Rows of the runtime's copies without peer access come first.
-    cases = {case: rows for case, rows in sorted(rows_of(name).items(), key=lambda found: "runtime" in found[1])}
+    cases = {case: rows for case, rows in sorted(rows_of(name).items(), key=lambda found: "runtime" in found[1]) if only in rows}
     methods = [m for m in ("direct", "staged", "runtime") if any(m in rows for rows in cases.values())]
     lines = [[case, *(number(rows[m]["rate"]) if m in rows else "" for m in methods)] for case, rows in cases.items()]
     return table(["copies", *(f"{m}, GB/s" for m in methods)], lines) if lines else ["Not measured yet."]
@@ -806,8 +808,9 @@ def tanasic_claims():
         lines.append((f"copies from the host to several GPUs at a time keep the rate of one (Fig. 2): each of {', of '.join(map(str, at_a_time))} / one", "1", ", ".join(f"{x:.2f}" for x in at_a_time.values()), min(at_a_time.values()) > 0.9))
     pair = links.get("device 0 and device 1, both ways")
     host = links.get("host to device 0")
-    if pair and "runtime" in pair:
-        gain_of = pair["staged"]["rate"] / pair["runtime"]["rate"]
+    apart = rows_of("tanasic-links-64M").get("device 0 and device 1, both ways") or pair
+    if apart and "runtime" in apart:
+        gain_of = apart["staged"]["rate"] / apart["runtime"]["rate"]
         lines.append(("the paper's staged copies are faster than the runtime's without peer access (Fig. 2; two GPUs, both ways): staged / runtime", "about 1.6", f"{gain_of:.2f}", gain_of > 1))
     if pair and "staged" in pair:
         lines.append(("copies through the host are slower than direct ones (Fig. 2; two GPUs, both ways): direct, staged, GB/s",
@@ -1008,6 +1011,15 @@ def ilic_parts():
                 names = {"copy out": "sort and copy out" if algorithm == "rmg" else "copy out", "local sort": "sort", "stages": "merge", "sort chunks": "copies and sort"}
                 groups[f"{algorithm}, {d}"] = {names.get(n, n): ms for n, ms in parts.items()}
     return items, groups
+
+
+def ilic_fig17():
+    """Figures 17 to 20 without the sort that merges on the host, beside which the others would be too short to read."""
+    items, groups = ilic_parts()
+    left_out = {label: sum(parts.values()) for label, parts in groups.items() if label.startswith("het")}
+    note = f" Not drawn: {', '.join(f'{label}, {number(ms)} ms' for label, ms in left_out.items())}." if left_out else ""
+    return stacked("Figs. 17 to 20: parts of the time from host memory, by the number of devices", f"Milliseconds, {items:,} uniform u32 keys.{note}",
+                   {label: parts for label, parts in groups.items() if label not in left_out}, shares=False)
 
 
 def skewed(suffix, devices, kind):
@@ -1578,7 +1590,7 @@ PARTS = {
     "hou-claims": hou_claims, "hou-reg-sort": lambda: hou_bindings("reg_sort"), "hou-smem-merge": lambda: hou_bindings("smem_merge"),
     "hou-grid": hou_grid_table, "hou-chunks": hou_chunks, "hou-block-sizes": hou_block_sizes, "hou-bins": hou_bins, "hou-moderngpu": hou_moderngpu,
     "hou-suffix-arrays": hou_suffix_arrays,
-    "tanasic-claims": tanasic_claims, "tanasic-links": tanasic_links, "tanasic-links-two-gpus": lambda: tanasic_links("tanasic-links-x2"), "tanasic-links-four-gpus": lambda: tanasic_links("tanasic-links-x4"),
+    "tanasic-claims": tanasic_claims, "tanasic-links": tanasic_links, "tanasic-links-two-gpus": lambda: tanasic_links("tanasic-links-x2"), "tanasic-links-four-gpus": lambda: tanasic_links("tanasic-links-x4"), "tanasic-links-apart": lambda: tanasic_links("tanasic-links-64M", "runtime"),
     "tanasic-fig6b": lambda: ["![rates from host memory to host memory](tanasic-fig6b.svg)"] if report("tanasic-host-peers")
     else ["Fig. 6(b), the same from host memory beside sorts of the host, is not measured yet by size; the rates of 2^28 records are below."],
     "tanasic-times": tanasic_times, "tanasic-times-two-gpus": lambda: tanasic_times("-x2"), "tanasic-times-four-gpus": lambda: tanasic_times("-x4"), "tanasic-host": tanasic_host, "tanasic-peers": tanasic_peers, "tanasic-two-gpus": tanasic_two_gpus, "tanasic-four-gpus": tanasic_four_gpus,
@@ -1607,7 +1619,7 @@ PICTURES = {
     "ilic-fig11.svg": ("ilic-host-peers", lambda: bars("Figs. 11 and 13: sorts of the host, and from host memory on GPUs", "10^9 keys per second, uniform u32 keys.", ilic_fig11())),
     "ilic-fig12.svg": ("ilic-host-peers", lambda: chart("Figs. 12 and 14: sorts of the host, and from host memory on GPUs", "keys", "milliseconds", ilic_fig12())),
     "ilic-fig15.svg": ("ilic-host-x2", lambda: chart("Figs. 15 and 16: sorts from host memory on GPUs", "keys", "milliseconds", ilic_by_keys([("rmg", 2), ("tanasic", 2), ("rmg", 4), ("tanasic", 4), ("rmg", 8), ("tanasic", 8), ("het", 8)], ilic_best_host()))),
-    "ilic-fig17.svg": ("ilic-host-512M-x2", lambda: stacked("Figs. 17 to 20: parts of the time from host memory, by the number of devices", f"Milliseconds, {ilic_parts()[0]:,} uniform u32 keys.", ilic_parts()[1], shares=False)),
+    "ilic-fig17.svg": ("ilic-host-512M-x2", ilic_fig17),
     "ilic-fig23.svg": ("ilic-skew", lambda: chart("Figs. 23 and 24: bit entropy", "random bits of a key", "time / that of uniform keys", ilic_skew("entropy"), log_y=False, log_x=False)),
     "ilic-fig25.svg": ("ilic-skew", lambda: chart("Figs. 25 and 26: Zipf distributions", "exponent", "time / that of uniform keys", ilic_skew("zipf"), log_y=False, log_x=False)),
     "ilic-fig27.svg": ("ilic-u32", lambda: bars("Figs. 27 and 28: types of keys", "Milliseconds, 2^29 keys in GPU memory.", ilic_type_bars())),

@@ -45,7 +45,9 @@ TOOLS = ["tests", "memcheck", "racecheck", "initcheck"]
 LARGE = "*Large*"
 MEMCHECK = f"-{LARGE}:CInterfaceMemory*:LongRows/0.*:LongRows/1.*:LongRows/3.*:LongRows/4.*:LongRows/5.*:WriteMatches.LongMatches*"
 # What memcheck leaves out of a program beside these: sorts that take it minutes; smaller tests launch their kernels.
-MEMCHECK_FURTHER = {"papers_device": ":*Classics.SortManyKeys*:*Classics.SortPairs*", "multisort_device": ":DeviceHostSort.BeyondTheMemory*"}
+# Of the classics, selection, insertion and transposition take a round for each key.
+MEMCHECK_FURTHER = {"papers_device": ":*Classics.SortManyKeys*:*Classics.SortPairs*:*Classics.SortAnyLength/*ion:*Classics.CountTransactions/*ion",
+                    "multisort_device": ":DeviceHostSort.BeyondTheMemory*"}
 # The programs of the sorting layer, and what memcheck runs of each with --short. None: what it always runs.
 SHORT = {
     "device_segmented_sort": "DeviceSegmentedSortTest.*:DeviceSegment*:DeviceNarrowKeys/*.SmallInputs:DeviceNarrowKeys/*.ForTools"
