@@ -80,7 +80,7 @@ PROGRAMS = {
     "graph_clusters": "FindClusters.Two*:FindClusters.Clusters*",
     "suffix_array_device": "DeviceBuild/0.*:DeviceRanges/0.EqualReference*:DeviceRanges/0.RowsAre*:DeviceRanges/0.MirroredTextsOf*"
                            "-*HoldsNoMoreMemory*:*OrdersLargeGroups*",
-    "segmented_sort": "SegmentedSortTest/?.SortsEveryShape:SegmentOffset*",
+    "segmented_sort": "SegmentedSortTest/1.SortsEveryShape:SegmentedSortTest/12.SortsEveryShape:SegmentOffsetTest/3.*:HalfKeys/0.Segments",
     "spgemm": "Multiply/0.*-*ColumnsBeyondMemory*",
     "suffix_array": "-*/1.*:*LongerThanTheReference*:CheckSuffixArray*:*AllShortTexts*:*Million*",
     "genome_index": "GenomeIndex.Files*:StarAnnotation.FilesAreThoseOfStar:FmIndex.FilesAre*",
