@@ -169,7 +169,7 @@ def parts_of(program, tool, arguments, filters, shards):
         own = SHORT[program] or own
     runs = [(setting(filters, tool, program, own), RACECHECK_KERNELS if tool == "racecheck" else [])]
     if (program, tool) in FURTHER:
-        runs.append(FURTHER[program, tool])
+        runs.insert(0, FURTHER[program, tool])  # first: they take longest
     most = int(setting(shards, tool, program, 1))
     path = arguments.folder / f"{program}_tests"
     numbers = [min(most, number_of_tests(path, filter) or most) if most > 1 else most for filter, _ in runs]
