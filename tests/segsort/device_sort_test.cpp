@@ -366,6 +366,8 @@ TYPED_TEST(DeviceArraySort, EverySize) {
   for (const std::size_t n :
        {0, 1, 2, 31, 32, 127, 129, 2047, 2048, 2049, 8192, 8193, 32768, 32769, 65536, 65537})
     ArrayCase<TypeParam>(Keys::uniform, n).check_all();
+  // Keys that differ in low bits alone.
+  for (const std::size_t n : {2000, 4000, 8000}) ArrayCase<TypeParam>(Keys::narrow, n).check_all();
 }
 
 TYPED_TEST(DeviceArraySort, Descending) {
