@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "segsort/cuda/radix_passes.cuh"
+#include "segsort/cuda/relaxed_access.cuh"
 
 /// Sort of one short array by the digits of its keys in one kernel, whose blocks take all passes,
 /// with grid barriers between them. Below some million items, the launches of a kernel for each pass
@@ -136,7 +137,7 @@ __global__ void __launch_bounds__(short_shape<Word, ValueBytes>.threads,
   count_digits_of_tiles<threads>(
       arguments, counts, 0, used_passes, false, length,
       [&](const auto& keys, std::uint64_t first) { check(keys, first); });
-  if (!check.is_ordered && lane() == 0) passes->is_disordered = 1;
+  if (!check.is_ordered && lane() == 0) store_relaxed(passes->is_disordered, 1u);
   constexpr unsigned int counters = all_passes<Word> * digits;
   for (unsigned int i = thread; i < static_cast<unsigned int>(used_passes) * digits; i += threads) {
     const unsigned int sum = counts[i] + counts[counters + i];
