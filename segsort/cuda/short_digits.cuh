@@ -33,6 +33,12 @@ inline constexpr PartitionShape short_shape =
                                          2}
                         : PartitionShape{512, ValueBytes == 8 ? 10 : 12, 2};
 
+/// The same for less temporary storage: tiles as large as CUB's for numbers of items of 32 bits.
+template <class Word, int ValueBytes, bool IsLarge>
+inline constexpr PartitionShape short_shape_of = IsLarge && sizeof(Word) <= 4 && ValueBytes == 4
+                                                     ? PartitionShape{1024, 9, 1}
+                                                     : short_shape<Word, ValueBytes>;
+
 /// In temporary storage. The kernel clears it.
 template <class Word>
 struct ShortPasses {
@@ -49,9 +55,9 @@ __host__ __device__ constexpr std::uint32_t short_passes_bytes(int passes) {
 }
 
 /// Statuses of a table of all digits of all tiles.
-template <class Word, int ValueBytes>
+template <class Word, int ValueBytes, bool IsLarge = false>
 constexpr std::uint64_t short_status_words(std::uint64_t items) {
-  return ((items - 1) / short_shape<Word, ValueBytes>.tile() + 1) * digits;
+  return ((items - 1) / short_shape_of<Word, ValueBytes, IsLarge>.tile() + 1) * digits;
 }
 
 /// The first position of the items of the thread's digit.
@@ -111,13 +117,14 @@ struct OrderCheck {
 ///
 /// \param decision  whether there is anything to do; null: there is
 /// \tparam IsPlain  the keys need no encoding
-template <class Word, int ValueBytes, bool IsPlain>
-__global__ void __launch_bounds__(short_shape<Word, ValueBytes>.threads,
-                                  short_shape<Word, ValueBytes>.resident_blocks)
+/// \tparam IsLarge  of the tiles
+template <class Word, int ValueBytes, bool IsPlain, bool IsLarge = false>
+__global__ void __launch_bounds__(short_shape_of<Word, ValueBytes, IsLarge>.threads,
+                                  short_shape_of<Word, ValueBytes, IsLarge>.resident_blocks)
     short_digits_kernel(Arguments<Word> arguments, const ArrayDecision* decision,
                         ShortPasses<Word>* passes, Status* statuses, std::uint32_t words,
                         std::uint32_t length) {
-  using Shared = PassShared<Word, ValueBytes, short_shape<Word, ValueBytes>>;
+  using Shared = PassShared<Word, ValueBytes, short_shape_of<Word, ValueBytes, IsLarge>>;
   static_assert(2 * all_passes<Word> * digits * 4 <= sizeof(Shared::area));
   constexpr unsigned int threads = Shared::threads;
   if (decision != nullptr && !decision->is_due(ArrayMethod::digits)) return;
