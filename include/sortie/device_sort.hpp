@@ -45,6 +45,8 @@ struct ArrayRequest {
   /// Set with `input_is_scratch`, in both phases. Null: the result is to be in the output.
   ResultPlace* result = nullptr;
   std::int64_t num_items = 0;
+  /// The caller's number of items has 32 bits, for which cub::DeviceRadixSort takes less storage.
+  bool has_narrow_count = false;
 };
 
 /// Two-phase call with the conventions of DeviceSort.
@@ -117,9 +119,9 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// and type of the number of items; up to 0.6 % more for more than 2^28 items of keys of 4 or 8 bytes
 /// that are not in DoubleBuffers. Out of place that is a copy of keys and values and a few per cent, with
 /// DoubleBuffers those few per cent, and a byte for arrays in one block, whatever values they have. In
-/// place at most 36 MiB more than out of place. Keys that are counted: at most 1 MiB. Exception: less than
-/// 2^21 keys of up to 4 bytes with values of 4 bytes take what CUB takes for a number of items of 64
-/// bits, and with one of 32 bits thus up to 1.5 times CUB's in DoubleBuffers (less than 90 KiB more).
+/// place at most 36 MiB more than out of place. Keys that are counted: at most 1 MiB. Less than 2^21 keys of
+/// up to 4 bytes with values of 4 bytes that are sorted out of place by more than 8 bits take what CUB
+/// takes for a number of items of 64 bits: for one of 32 bits up to 0.8 % more.
 /// Values of other sizes, and several arrays of values: in place of the copy of the values, three arrays of
 /// positions of 4 bytes (8 from 2^32 items on) or of packed values. Positions: two arrays of them, and
 /// two of the keys.
@@ -300,6 +302,7 @@ struct DeviceSort {
     r.keys_in = keys_in;
     r.keys_out = keys_out;
     r.num_items = static_cast<std::int64_t>(num_items);
+    r.has_narrow_count = sizeof(num_items) <= 4;
     return r;
   }
   template <class Value>

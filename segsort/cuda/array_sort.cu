@@ -20,18 +20,21 @@
 namespace sortie::segsort {
 
 // Each is instantiated in a source file that CMake generates.
-#define SORTIE_EXTERN_SHORT_DIGITS(Word, value_bytes)                                             \
-  extern template cudaError_t launch_short_digits<Word, value_bytes>(                             \
+#define SORTIE_EXTERN_SHORT_DIGITS(Word, value_bytes, is_large)                                   \
+  extern template cudaError_t launch_short_digits<Word, value_bytes, is_large>(                   \
       const LaunchPlan&, const Arguments<Word>&, const ArrayDecision*, radix::ShortPasses<Word>*, \
       radix::Status*)
-#define SORTIE_EXTERN_SHORT_DIGITS_OF(Word) \
-  SORTIE_EXTERN_SHORT_DIGITS(Word, 0);      \
-  SORTIE_EXTERN_SHORT_DIGITS(Word, 4);      \
-  SORTIE_EXTERN_SHORT_DIGITS(Word, 8)
+#define SORTIE_EXTERN_SHORT_DIGITS_OF(Word)   \
+  SORTIE_EXTERN_SHORT_DIGITS(Word, 0, false); \
+  SORTIE_EXTERN_SHORT_DIGITS(Word, 4, false); \
+  SORTIE_EXTERN_SHORT_DIGITS(Word, 8, false)
 SORTIE_EXTERN_SHORT_DIGITS_OF(std::uint8_t);
 SORTIE_EXTERN_SHORT_DIGITS_OF(std::uint16_t);
 SORTIE_EXTERN_SHORT_DIGITS_OF(std::uint32_t);
 SORTIE_EXTERN_SHORT_DIGITS_OF(std::uint64_t);
+SORTIE_EXTERN_SHORT_DIGITS(std::uint8_t, 4, true);
+SORTIE_EXTERN_SHORT_DIGITS(std::uint16_t, 4, true);
+SORTIE_EXTERN_SHORT_DIGITS(std::uint32_t, 4, true);
 #undef SORTIE_EXTERN_SHORT_DIGITS_OF
 #undef SORTIE_EXTERN_SHORT_DIGITS
 extern template cudaError_t launch_array_tile(const LaunchPlan&, const Arguments<std::uint32_t>&,
@@ -51,10 +54,11 @@ constexpr std::size_t most_packed_bytes = 8;
 /// Largest array that one block sorts.
 constexpr std::uint64_t most_items_of_block = longest_of_group_class(group_classes - 1);
 
-constexpr std::size_t most_shared_bytes_of_short_digits =
-    std::max({sizeof(radix::PassShared<std::uint8_t, 8, radix::short_shape<std::uint8_t, 8>>),
-              sizeof(radix::PassShared<std::uint32_t, 8, radix::short_shape<std::uint32_t, 8>>),
-              sizeof(radix::PassShared<std::uint64_t, 8, radix::short_shape<std::uint64_t, 8>>)});
+constexpr std::size_t most_shared_bytes_of_short_digits = std::max(
+    {sizeof(radix::PassShared<std::uint8_t, 8, radix::short_shape<std::uint8_t, 8>>),
+     sizeof(radix::PassShared<std::uint16_t, 4, radix::short_shape_of<std::uint16_t, 4, true>>),
+     sizeof(radix::PassShared<std::uint32_t, 8, radix::short_shape<std::uint32_t, 8>>),
+     sizeof(radix::PassShared<std::uint64_t, 8, radix::short_shape<std::uint64_t, 8>>)});
 
 /// One sort in two phases: with null storage nothing is launched, and only its size is found.
 /// Before each launch what has been taken is compared with the size.
@@ -319,21 +323,25 @@ class ArraySort {
   }
   template <class Word>
   cudaError_t sort_by_short_digits(const ArrayRequest& items) {
-    if (items.value_bytes == 0) return sort_by_short_digits<Word, 0>(items);
-    return items.value_bytes == 4 ? sort_by_short_digits<Word, 4>(items)
-                                  : sort_by_short_digits<Word, 8>(items);
+    if (items.value_bytes == 0) return sort_by_short_digits<Word, 0, false>(items);
+    if (items.value_bytes == 8) return sort_by_short_digits<Word, 8, false>(items);
+    // Beside a copy of the items, the statuses hardly matter.
+    const bool has_copy = !alternates() && items.end_bit - items.begin_bit > radix::digit_bits;
+    if constexpr (sizeof(Word) <= 4)
+      if (request_.has_narrow_count && !has_copy) return sort_by_short_digits<Word, 4, true>(items);
+    return sort_by_short_digits<Word, 4, false>(items);
   }
-  template <class Word, int ValueBytes>
+  template <class Word, int ValueBytes, bool IsLarge>
   cudaError_t sort_by_short_digits(const ArrayRequest& items) {
     Arguments<Word> arguments = arguments_with_scratch<Word, ValueBytes>(items);
     const int bits = items.end_bit - items.begin_bit;
     auto* const passes = reinterpret_cast<radix::ShortPasses<Word>*>(carver_.take<char>(
         radix::short_passes_bytes<Word>((bits + radix::digit_bits - 1) / radix::digit_bits)));
     auto* const statuses =
-        carver_.take<radix::Status>(radix::short_status_words<Word, ValueBytes>(n()));
+        carver_.take<radix::Status>(radix::short_status_words<Word, ValueBytes, IsLarge>(n()));
     return launch_if_it_fits([&] {
-      return launch_short_digits<Word, ValueBytes>(LaunchPlan{n(), 1, limits_, stream_}, arguments,
-                                                   nullptr, passes, statuses);
+      return launch_short_digits<Word, ValueBytes, IsLarge>(LaunchPlan{n(), 1, limits_, stream_},
+                                                            arguments, nullptr, passes, statuses);
     });
   }
 

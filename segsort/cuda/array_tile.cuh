@@ -9,6 +9,13 @@
 /// Sort of one array that fits the tile of a block: one kernel without temporary storage.
 namespace sortie::segsort {
 
+/// A tile of keys whose values are gathered: keys that agree are not interchangeable.
+template <class Word, int Warps, int Items>
+struct ArrayTile : Tile<Word, 0, Warps, Items> {
+  using Keys = Tile<Word, 0, Warps, Items>;
+  static constexpr int value_bytes = 4;  ///< what sort_tile() is told
+};
+
 /// Sorts an array in one block. Values are not held in the tile: they are gathered when the keys are in
 /// order.
 ///
@@ -21,22 +28,23 @@ namespace sortie::segsort {
 template <class Word, int Warps, int Items>
 __global__ void __launch_bounds__(32 * Warps)
     array_tile_kernel(Arguments<Word> arguments, PackedField values, std::uint32_t items) {
-  using T = Tile<Word, 0, Warps, Items>;
+  using T = ArrayTile<Word, Warps, Items>;
   T& tile = tile_at<T>(0);
+  typename T::Keys& own_keys = tile;
   const auto length = static_cast<int>(items);
   Word keys[T::items];
   std::uint32_t words[T::items];
-  load_items(tile, keys, arguments.keys_in, nullptr, length);
+  load_items(own_keys, keys, arguments.keys_in, nullptr, length);
 #pragma unroll
   for (int r = 0; r < T::items; ++r) {
     const int e = r * T::threads + T::thread();
     words[r] = e < length ? static_cast<std::uint32_t>(e) : 0xffffffffu;
   }
-  keep_keys(tile, keys, arguments.codec);
+  keep_keys(own_keys, keys, arguments.codec);
   sort_tile(tile, keys, words, length, 0, arguments.codec);
   T::synchronise();
   if (arguments.keys_out != nullptr)
-    store_items(tile, arguments.codec, length, arguments.keys_out, nullptr);
+    store_items(own_keys, arguments.codec, length, arguments.keys_out, nullptr);
   const auto place_of = [&](std::uint32_t position) {
     return tile.word(static_cast<int>(position)) & T::index_mask;
   };

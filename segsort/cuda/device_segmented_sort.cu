@@ -53,9 +53,9 @@ SORTIE_EXTERN_RANK_PASS(std::uint32_t, 8);
 SORTIE_EXTERN_RANK_PASS(std::uint64_t, 4);
 SORTIE_EXTERN_RANK_PASS(std::uint64_t, 8);
 #undef SORTIE_EXTERN_RANK_PASS
-#define SORTIE_EXTERN_SHORT_DIGITS(value_bytes)                                 \
-  extern template cudaError_t launch_short_digits<std::uint64_t, value_bytes>(  \
-      const LaunchPlan&, const Arguments<std::uint64_t>&, const ArrayDecision*, \
+#define SORTIE_EXTERN_SHORT_DIGITS(value_bytes)                                       \
+  extern template cudaError_t launch_short_digits<std::uint64_t, value_bytes, false>( \
+      const LaunchPlan&, const Arguments<std::uint64_t>&, const ArrayDecision*,       \
       radix::ShortPasses<std::uint64_t>*, radix::Status*)
 SORTIE_EXTERN_SHORT_DIGITS(0);
 SORTIE_EXTERN_SHORT_DIGITS(4);

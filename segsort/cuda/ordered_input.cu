@@ -323,7 +323,7 @@ __global__ void __launch_bounds__(copy_threads)
     // One of the keys may be like a free slot.
     const unsigned int most =
         arguments.value_bytes == 0 ? few::most_keys : few::most_keys_with_values - 1;
-    few::count(shared, arguments.keys_in, length, most, *few_keys.table, disproved);
+    few::count(shared, arguments.keys_in, length, most, *few_keys.table, start->decision.disproved);
   } else {
     // As for the sample: equal keys may not be exchanged if something tells them apart.
     const bool is_strict = arguments.value_bytes != 0 || arguments.codec.ignored_bits != 0;

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "segsort/cuda/radix_passes.cuh"
+#include "segsort/cuda/relaxed_access.cuh"
 
 /// Sort of one short array by the digits of its keys in one kernel, whose blocks take all passes,
 /// with grid barriers between them. Below some million items, the launches of a kernel for each pass
@@ -32,6 +33,12 @@ inline constexpr PartitionShape short_shape =
                                          2}
                         : PartitionShape{512, ValueBytes == 8 ? 10 : 12, 2};
 
+/// The same for less temporary storage: tiles as large as CUB's for numbers of items of 32 bits.
+template <class Word, int ValueBytes, bool IsLarge>
+inline constexpr PartitionShape short_shape_of = IsLarge && sizeof(Word) <= 4 && ValueBytes == 4
+                                                     ? PartitionShape{1024, 9, 1}
+                                                     : short_shape<Word, ValueBytes>;
+
 /// In temporary storage. The kernel clears it.
 template <class Word>
 struct ShortPasses {
@@ -48,9 +55,9 @@ __host__ __device__ constexpr std::uint32_t short_passes_bytes(int passes) {
 }
 
 /// Statuses of a table of all digits of all tiles.
-template <class Word, int ValueBytes>
+template <class Word, int ValueBytes, bool IsLarge = false>
 constexpr std::uint64_t short_status_words(std::uint64_t items) {
-  return ((items - 1) / short_shape<Word, ValueBytes>.tile() + 1) * digits;
+  return ((items - 1) / short_shape_of<Word, ValueBytes, IsLarge>.tile() + 1) * digits;
 }
 
 /// The first position of the items of the thread's digit.
@@ -110,13 +117,14 @@ struct OrderCheck {
 ///
 /// \param decision  whether there is anything to do; null: there is
 /// \tparam IsPlain  the keys need no encoding
-template <class Word, int ValueBytes, bool IsPlain>
-__global__ void __launch_bounds__(short_shape<Word, ValueBytes>.threads,
-                                  short_shape<Word, ValueBytes>.resident_blocks)
+/// \tparam IsLarge  of the tiles
+template <class Word, int ValueBytes, bool IsPlain, bool IsLarge = false>
+__global__ void __launch_bounds__(short_shape_of<Word, ValueBytes, IsLarge>.threads,
+                                  short_shape_of<Word, ValueBytes, IsLarge>.resident_blocks)
     short_digits_kernel(Arguments<Word> arguments, const ArrayDecision* decision,
                         ShortPasses<Word>* passes, Status* statuses, std::uint32_t words,
                         std::uint32_t length) {
-  using Shared = PassShared<Word, ValueBytes, short_shape<Word, ValueBytes>>;
+  using Shared = PassShared<Word, ValueBytes, short_shape_of<Word, ValueBytes, IsLarge>>;
   static_assert(2 * all_passes<Word> * digits * 4 <= sizeof(Shared::area));
   constexpr unsigned int threads = Shared::threads;
   if (decision != nullptr && !decision->is_due(ArrayMethod::digits)) return;
@@ -136,7 +144,7 @@ __global__ void __launch_bounds__(short_shape<Word, ValueBytes>.threads,
   count_digits_of_tiles<threads>(
       arguments, counts, 0, used_passes, false, length,
       [&](const auto& keys, std::uint64_t first) { check(keys, first); });
-  if (!check.is_ordered && lane() == 0) passes->is_disordered = 1;
+  if (!check.is_ordered && lane() == 0) store_relaxed(passes->is_disordered, 1u);
   constexpr unsigned int counters = all_passes<Word> * digits;
   for (unsigned int i = thread; i < static_cast<unsigned int>(used_passes) * digits; i += threads) {
     const unsigned int sum = counts[i] + counts[counters + i];

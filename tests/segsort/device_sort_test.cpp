@@ -199,6 +199,9 @@ class ArrayCase {
     DoubleBuffer<Value> both(reinterpret_cast<Value*>(values_in.data()),
                              reinterpret_cast<Value*>(values_out.data()));
     run([&](void* temporary, std::size_t& bytes) {
+      if (storage == Storage::double_buffers && has_narrow_count_ && order_ == Order::ascending)
+        return DeviceSort::SortPairs(temporary, bytes, keys, both, static_cast<int>(size()),
+                                     begin_bit_, end_bit_, stream_);
       if (storage == Storage::double_buffers)
         return order_ == Order::ascending
                    ? DeviceSort::SortPairs(temporary, bytes, keys, both, size(), begin_bit_,
@@ -306,6 +309,8 @@ class ArrayCase {
 
   /// Items of poison before the arrays of keys: 1 leaves them aligned for their type only.
   void set_lead(std::size_t lead) { lead_ = lead; }
+  /// Ascending pairs in DoubleBuffers: passes the number of items as an integer of 32 bits.
+  void set_narrow_count() { has_narrow_count_ = true; }
 
  private:
   static Key* key(Word* words) { return reinterpret_cast<Key*>(words); }
@@ -347,6 +352,7 @@ class ArrayCase {
   std::vector<Word> keys_;
   std::vector<Word> sorted_;
   std::size_t lead_ = GuardedArray<Word>::guard;
+  bool has_narrow_count_ = false;
   std::string trace_;
   Stream stream_;
 };
@@ -366,6 +372,8 @@ TYPED_TEST(DeviceArraySort, EverySize) {
   for (const std::size_t n :
        {0, 1, 2, 31, 32, 127, 129, 2047, 2048, 2049, 8192, 8193, 32768, 32769, 65536, 65537})
     ArrayCase<TypeParam>(Keys::uniform, n).check_all();
+  // Keys that differ in low bits alone.
+  for (const std::size_t n : {2000, 4000, 8000}) ArrayCase<TypeParam>(Keys::narrow, n).check_all();
 }
 
 TYPED_TEST(DeviceArraySort, Descending) {
@@ -395,6 +403,8 @@ TYPED_TEST(DeviceArraySort, DoubleBuffers) {
     ArrayCase<TypeParam> sorted(keys, 70'001);
     sorted.check_keys(Storage::double_buffers);
     sorted.template check_pairs<double>(Storage::double_buffers);
+    sorted.set_narrow_count();
+    sorted.template check_pairs<std::uint32_t>(Storage::double_buffers);
   }
   constexpr int bits = sizeof(TypeParam) * 8;
   for (const auto& [begin, end] : {std::pair(0, 3), std::pair(bits / 2, bits),
