@@ -34,7 +34,7 @@ inline constexpr unsigned int tie_lines = tie_rows * stream_sample_threads / 32;
 /// With fewer in these lines, the minima tell better how many there are.
 inline constexpr std::uint32_t least_sampled_ties = 32;
 /// All of up to this many keys equal to the bound are listed.
-inline constexpr float most_listed_ties = stream_capacity / 4;
+inline constexpr float most_listed_ties = stream_capacity / 8;
 
 inline constexpr int stream_threads = 256;
 /// 16-byte vectors that a thread reads at a time.
@@ -55,7 +55,7 @@ __device__ __forceinline__ std::uint32_t wanted_of_sample(std::uint64_t wanted,
 __device__ __forceinline__ std::uint64_t end_of_ties(float share, std::uint64_t wanted,
                                                      std::uint64_t length) {
   if (share * static_cast<float>(length) <= most_listed_ties) return length;
-  const float enough = 3.0f * static_cast<float>(wanted) + 512.0f;
+  const float enough = 2.5f * static_cast<float>(wanted) + 512.0f;
   return min(static_cast<std::uint64_t>(enough / share), length);
 }
 
