@@ -222,6 +222,8 @@ class Runner:
         threads = max(1, len(os.sched_getaffinity(0)) // arguments.jobs)
         self.environment = {"OMP_NUM_THREADS": str(threads), **os.environ,
                             "SORTIE_TEST_BACKEND": "cuda", "SORTIE_PROGRAM": str(sortie.resolve())}
+        if arguments.jobs == 1:
+            self.environment["SORTIE_TEST_ALONE"] = "1"  # free memory of the GPU can be compared
 
     def stop(self, *_):
         """Ends all processes and this program: a run that is stopped must not leave load on the GPU."""
