@@ -117,15 +117,14 @@ __device__ __forceinline__ void sort_words(T& tile, std::uint32_t (&words)[T::it
   }
 }
 
-/// How often the warps of a tile sort their words, and those about the bounds of warps.
-inline constexpr int most_sorts_of_warps = 4;
+/// Exchanges that a warp tries, one after the other, to sort its words, and how often it does so.
+inline constexpr int most_exchanges_in_warp = 12;
+inline constexpr int most_exchanges_of_warps = 4;
 
-/// Sorts words in tile.words that are nearly in order, and in order within each thread: warps with
-/// misplaced words exchange halves once, and sort their words if that is not enough, as where several
-/// keys with many items share a bin. If words are misplaced between warps, each warp does the same
-/// with the words from its middle to the middle of the next. If this ends too late, all words are
-/// sorted by the networks. Not inlined, because uniform keys hardly need it. Begins after a barrier
-/// and ends with one.
+/// Sorts words in tile.words that are nearly in order, and in order within each thread: exchanges
+/// halves within the warps with misplaced words, and then between all. If this ends too late, the
+/// words are sorted by the networks. Not inlined, because uniform keys hardly need it. Begins after a
+/// barrier and ends with one.
 template <class T>
 __device__ __noinline__ void exchange_until_sorted(std::uint32_t tile_distance) {
   T& tile = tile_at<T>(tile_distance);
@@ -133,38 +132,21 @@ __device__ __noinline__ void exchange_until_sorted(std::uint32_t tile_distance) 
   std::uint32_t words[T::items];
 #pragma unroll
   for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
-  const auto are_in_order = [&] {
-    const std::uint32_t previous = __shfl_up_sync(full_warp, words[T::items - 1], 1);
-    return __any_sync(full_warp, thread % 32 != 0 && previous > words[0]) == 0;
-  };
-  const auto sort_words_of_warp = [&] {
-    if (are_in_order()) return;
-    exchange_with_neighbours<T, true>(tile, words);
-    if (!are_in_order()) sort_in_warp(words, thread % 32);
-  };
 #pragma unroll 1
-  for (int again = 0; again < most_sorts_of_warps; ++again) {
-    sort_words_of_warp();
+  for (int again = 0; again < most_exchanges_of_warps; ++again) {
+#pragma unroll 1
+    for (int i = 0; i < most_exchanges_in_warp; ++i) {
+      const std::uint32_t previous = __shfl_up_sync(full_warp, words[T::items - 1], 1);
+      if (__any_sync(full_warp, thread % 32 != 0 && previous > words[0]) == 0) break;
+      exchange_with_neighbours<T, true>(tile, words);
+    }
     T::synchronise();
 #pragma unroll
     for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
     T::synchronise();
     const bool inverted = thread > 0 && tile.word(thread * T::items - 1) > words[0];
     if (!T::any(inverted)) return;
-    if constexpr (T::warps > 1) {
-      if (thread / 32 + 1 < T::warps) {
-        static_assert(16 * T::items % 32 == 0, "the padding is that of blocked()");
-        std::uint32_t* const shifted = &tile.words[banked(thread * T::items + 16 * T::items)];
-#pragma unroll
-        for (int r = 0; r < T::items; ++r) words[r] = shifted[r];
-        sort_words_of_warp();
-#pragma unroll
-        for (int r = 0; r < T::items; ++r) shifted[r] = words[r];
-      }
-      T::synchronise();
-#pragma unroll
-      for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
-    }
+    if constexpr (T::warps > 1) exchange_with_neighbours(tile, words);
   }
   sort_words(tile, words);
 }
