@@ -23,14 +23,21 @@ set(SORTIE_VALUE_TYPE_64 std::uint64_t)
 
 # sortie_add_instance(PART NAME HEADERS NAMESPACE CODE): the source NAME, which includes HEADERS and contains CODE.
 # A source of device code takes 5 s for its headers, so it has as many instances as fit in 20 s. With fewer optimisations,
-# instances take little beside the headers: all those of a part with the same headers and namespace are one source then.
+# instances take little beside the headers: all those of a part with the same headers and namespace are one source then, as
+# are those of host code without optimisations where SORTIE_UNITY is on.
 function(sortie_add_instance part name headers namespace code)
   set(source ${CMAKE_CURRENT_BINARY_DIR}/instances/${name})
   set(includes "")
   foreach(header IN LISTS headers)
     string(APPEND includes "#include \"${header}\"\n")
   endforeach()
-  if(SORTIE_NVCC_COMPILES_FAST AND name MATCHES "\\.cu$")
+  set(together OFF)
+  if(name MATCHES "\\.cu$")
+    set(together ${SORTIE_NVCC_COMPILES_FAST})
+  elseif(SORTIE_UNITY AND CMAKE_BUILD_TYPE STREQUAL "Debug")
+    set(together ON)
+  endif()
+  if(together)
     string(MAKE_C_IDENTIFIER "SORTIE_INSTANCES_${namespace}_${headers}" property)
     get_target_property(has_source sortie_${part} ${property})
     set_property(TARGET sortie_${part} APPEND_STRING PROPERTY ${property} "${code}\n")
@@ -45,7 +52,9 @@ ${code}
 }  // namespace ${namespace}
 ")
   target_sources(sortie_${part} PRIVATE ${source})
-  set_source_files_properties(${source} TARGET_DIRECTORY sortie_${part} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  if(NOT name MATCHES "\\.cu$") # see sortie_place_device_sources()
+    set_source_files_properties(${source} TARGET_DIRECTORY sortie_${part} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
 endfunction()
 
 # sortie_add_device_sources(PART NAME SOURCES ...): sources of device code, given by their paths from the root, as one

@@ -16,10 +16,12 @@ cudaError_t sort(void* temporary, std::size_t& bytes, const RadixArrays& arrays,
   if (value_bytes == 0)
     return cub::DeviceRadixSort::SortKeys(temporary, bytes, keys_in, keys_out, n, 0,
                                           8 * sizeof(Key), stream);
-  if (value_bytes != 4) return cudaErrorNotSupported;
+  // CUB's kernels for numbers of 32 bits are the faster ones for pairs.
+  const auto narrow = static_cast<std::uint32_t>(n);
+  if (value_bytes != 4 || narrow != n) return cudaErrorNotSupported;
   return cub::DeviceRadixSort::SortPairs(
       temporary, bytes, keys_in, keys_out, static_cast<const std::uint32_t*>(arrays.values_in),
-      static_cast<std::uint32_t*>(arrays.values_out), n, 0, 8 * sizeof(Key), stream);
+      static_cast<std::uint32_t*>(arrays.values_out), narrow, 0, 8 * sizeof(Key), stream);
 }
 
 }  // namespace

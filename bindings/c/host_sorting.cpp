@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Sorts of host memory: what the C++ sorts do not take (values of any size, positions) is brought to
-// a form that they take.
+// Sorts of host memory, and selections: what the C++ functions do not take (values of any size,
+// positions of other types) is brought to a form that they take.
 
 #include <algorithm>
 #include <concepts>
@@ -14,6 +14,7 @@
 #include "segsort/backends.hpp"
 #include "sortie/segmented_sort.hpp"
 #include "sortie/sort.hpp"
+#include "sortie/top_k.hpp"
 
 namespace sortie::c {
 namespace {
@@ -46,11 +47,15 @@ segsort::OffsetArray erased(const sortie_segments& segments, const void* offsets
   return {offsets, static_cast<int>(sortie_type_bytes(segments.offset_type)), segments.count};
 }
 
+void refuse_negative_offsets(const sortie_segments& segments) {
+  if (segments.offset_type == SORTIE_I32) refuse_negative<std::int32_t>(segments);
+  if (segments.offset_type == SORTIE_I64) refuse_negative<std::int64_t>(segments);
+}
+
 /// Checks all offsets before anything is written.
 void check_segments(const SortCall& call) {
   const sortie_segments& segments = *call.segments;
-  if (segments.offset_type == SORTIE_I32) refuse_negative<std::int32_t>(segments);
-  if (segments.offset_type == SORTIE_I64) refuse_negative<std::int64_t>(segments);
+  refuse_negative_offsets(segments);
   segsort::check_offsets(erased(segments, segments.begins), erased(segments, segments.ends),
                          call.size);
 }
@@ -129,6 +134,22 @@ void argsort(const Context& context, const ArgsortCall& argsort, const SortCall&
   for_each_index(0, call.size, [&](std::uint64_t i) { wide[i] = positions[i]; });
 }
 
+/// Position of a place for which its segment has no key.
+constexpr std::uint64_t no_position = ~std::uint64_t{0};
+
+/// Writes the keys at `positions`, and zeros where there is none.
+void copy_top_keys(const TopKCall& call, const std::uint64_t* positions) {
+  const auto* const keys = static_cast<const char*>(call.keys);
+  auto* const top_keys = static_cast<char*>(call.top_keys);
+  for_each_index(0, call.results(), [&, bytes = call.key_size()](std::uint64_t i) {
+    if (positions[i] == no_position) {
+      std::memset(top_keys + i * bytes, 0, bytes);
+    } else {
+      std::memcpy(top_keys + i * bytes, keys + positions[i] * bytes, bytes);
+    }
+  });
+}
+
 }  // namespace
 
 void sort_on_host(const Context& context, const SortCall& call) {
@@ -157,6 +178,44 @@ void argsort_on_host(const Context& context, const ArgsortCall& argsort_call) {
   } else {
     argsort<std::uint64_t>(context, argsort_call, call);
   }
+}
+
+void top_k_on_host(const Context& context, const TopKCall& call) {
+  start_threads(context);
+  if (call.segments != nullptr) refuse_negative_offsets(*call.segments);
+  const bool has_wide_positions =
+      call.positions != nullptr && sortie_type_bytes(call.position_type) == sizeof(std::uint64_t);
+  const std::uint64_t results = call.results();
+  HostArray<std::uint64_t> own;
+  auto* positions = static_cast<std::uint64_t*>(call.positions);
+  if (!has_wide_positions) {
+    own = allocate_array<std::uint64_t>(context, "positions of 8 bytes", results);
+    positions = own.get();
+  }
+  const std::uint64_t whole[] = {0, call.size};
+  segsort::TopKRequest request;
+  request.keys = call.keys;
+  request.key_type = key_type(call.type);
+  request.num_items = call.size;
+  request.begin_offsets = {whole, sizeof(std::uint64_t), 1};
+  request.end_offsets = {whole + 1, sizeof(std::uint64_t), 1};
+  if (call.segments != nullptr) {
+    request.begin_offsets = erased(*call.segments, call.segments->begins);
+    request.end_offsets = erased(*call.segments, call.segments->ends);
+    segsort::check_offsets(request.begin_offsets, request.end_offsets, call.size,
+                           "segmented_top_k");
+  }
+  request.k = call.k;
+  request.positions = positions;
+  request.num_positions = results;
+  request.options = {call.order(), call.is_sorted()};
+  for_each_index(0, results, [&](std::uint64_t i) { positions[i] = no_position; });
+  segsort::select(context, request);
+  if (call.top_keys != nullptr) copy_top_keys(call, positions);
+  if (call.positions == nullptr || has_wide_positions) return;
+  auto* const narrow = static_cast<std::uint32_t*>(call.positions);
+  for_each_index(0, results,
+                 [&](std::uint64_t i) { narrow[i] = static_cast<std::uint32_t>(positions[i]); });
 }
 
 }  // namespace sortie::c

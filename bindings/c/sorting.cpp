@@ -10,6 +10,18 @@ void check_flags(unsigned flags) {
     refuse("flags", fmt::format("{:#x}", flags), "SORTIE_DESCENDING, SORTIE_STABLE, or both");
 }
 
+/// \throws Error (usage) no type of positions; (input) `size` keys have positions beyond it
+void check_position_type(sortie_type type, std::uint64_t size) {
+  if (!is_offset(type)) refuse("position_type", name_of(type), "u32, i32, u64 or i64");
+  const std::uint64_t most = type == SORTIE_I32   ? std::uint64_t{1} << 31
+                             : type == SORTIE_U32 ? least_wide_size - 1
+                                                  : ~std::uint64_t{0};
+  if (size > most)
+    throw Error(ErrorKind::input,
+                fmt::format("position_type: found {} for {} keys, expected at most {} keys",
+                            name_of(type), size, most));
+}
+
 void check_segments(const sortie_segments* segments) {
   require_pointer("segments", segments, 1);
   if (!is_offset(segments->offset_type))
@@ -36,15 +48,23 @@ void check_call(const ArgsortCall& call) {
   check_flags(call.flags);
   require_array("keys", call.keys, call.size, sortie_type_bytes(call.type));
   require_array("positions", call.positions, call.size, sizeof(std::uint64_t));
-  if (!is_offset(call.position_type))
-    refuse("position_type", name_of(call.position_type), "u32, i32, u64 or i64");
-  const std::uint64_t most = call.position_type == SORTIE_I32   ? std::uint64_t{1} << 31
-                             : call.position_type == SORTIE_U32 ? least_wide_size - 1
-                                                                : ~std::uint64_t{0};
-  if (call.size > most)
-    throw Error(ErrorKind::input,
-                fmt::format("position_type: found {} for {} keys, expected at most {} keys",
-                            name_of(call.position_type), call.size, most));
+  check_position_type(call.position_type, call.size);
+}
+
+void check_call(const TopKCall& call) {
+  static_cast<void>(key_type(call.type));
+  constexpr unsigned known = SORTIE_DESCENDING | SORTIE_STABLE | SORTIE_UNSORTED;
+  if ((call.flags & ~known) != 0)
+    refuse("flags", fmt::format("{:#x}", call.flags),
+           "SORTIE_DESCENDING, SORTIE_STABLE and SORTIE_UNSORTED");
+  require_array("keys", call.keys, call.size, call.key_size());
+  constexpr std::uint64_t most_results = std::uint64_t{1} << 53;  // of 8 bytes, see require_array()
+  if (call.k != 0 && call.segment_count() >= (most_results - 1) / call.k + 1)
+    refuse("k", fmt::format("{} for {} segments", call.k, call.segment_count()),
+           "fewer than 2^53 results");
+  if (call.positions != nullptr) check_position_type(call.position_type, call.size);
+  if (call.results() != 0 && call.top_keys == nullptr && call.positions == nullptr)
+    refuse("top_k", "no array for the results", "one for keys or for positions");
 }
 
 template <class Call>
@@ -68,6 +88,7 @@ sortie_status run(sortie_context* context, sortie_memory memory, const Call& cal
 
 using sortie::c::ArgsortCall;
 using sortie::c::SortCall;
+using sortie::c::TopKCall;
 
 sortie_status sortie_sort(sortie_context* context, sortie_memory memory, sortie_type type,
                           const void* keys, void* sorted_keys, uint64_t size, const void* values,
@@ -107,4 +128,24 @@ sortie_status sortie_segmented_argsort(sortie_context* context, sortie_memory me
   const ArgsortCall call{type, keys, size, position_type, positions, flags, segments};
   return sortie::c::run(context, memory, call, sortie::c::argsort_on_host,
                         sortie::c::argsort_on_device);
+}
+
+sortie_status sortie_top_k(sortie_context* context, sortie_memory memory, sortie_type type,
+                           const void* keys, uint64_t size, uint64_t k, void* top_keys,
+                           sortie_type position_type, void* positions, unsigned flags) {
+  const TopKCall call{type, keys, size, nullptr, k, top_keys, position_type, positions, flags};
+  return sortie::c::run(context, memory, call, sortie::c::top_k_on_host,
+                        sortie::c::top_k_on_device);
+}
+
+sortie_status sortie_segmented_top_k(sortie_context* context, sortie_memory memory,
+                                     sortie_type type, const void* keys, uint64_t size,
+                                     const sortie_segments* segments, uint64_t k, void* top_keys,
+                                     sortie_type position_type, void* positions, unsigned flags) {
+  const sortie_status status =
+      sortie::c::guarded(context, [&] { sortie::c::check_segments(segments); });
+  if (status != SORTIE_OK) return status;
+  const TopKCall call{type, keys, size, segments, k, top_keys, position_type, positions, flags};
+  return sortie::c::run(context, memory, call, sortie::c::top_k_on_host,
+                        sortie::c::top_k_on_device);
 }

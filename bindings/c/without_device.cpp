@@ -22,6 +22,9 @@ void sort_on_device(const Context&, const SortCall&, CUstream_st*) {
 void argsort_on_device(const Context&, const ArgsortCall&, CUstream_st*) {
   refuse_device_memory();
 }
+void top_k_on_device(const Context&, const TopKCall&, CUstream_st*) {
+  refuse_device_memory();
+}
 std::unique_ptr<sortie_csr> multiply_on_device(const Context&, const sortie_csr_view&,
                                                const sortie_csr_view&, CUstream_st*) {
   refuse_device_memory();

@@ -45,6 +45,8 @@ struct ArrayRequest {
   /// Set with `input_is_scratch`, in both phases. Null: the result is to be in the output.
   ResultPlace* result = nullptr;
   std::int64_t num_items = 0;
+  /// The caller's number of items has 32 bits, for which cub::DeviceRadixSort takes less storage.
+  bool has_narrow_count = false;
 };
 
 /// Two-phase call with the conventions of DeviceSort.
@@ -79,14 +81,16 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 ///
 /// | keys | values | algorithm |
 /// |---|---|---|
-/// | 1 byte from 2^14 on, 2 bytes from 2^19 on (in DoubleBuffers 2^24), all bits | none | counting: one pass reads the keys, one writes them |
+/// | 1 byte from 2^15 on, 2 bytes from 2^19 on (in DoubleBuffers 2^24), all bits | none | counting: one pass reads the keys, one writes them |
 /// | 8 bytes, all bits, 2^16 to 2^21 - 1, if even | none, 4 or 8 bytes | by the two highest digits, or magnitudes, then in tiles |
+/// | 4 or 8 bytes, up to 8192 | any one array, but not in place | one block, in its shared memory |
 /// | any otherwise, 8193 to 2^21 - 1 | none, 4 or 8 bytes | by digits of 8 bits, all in one kernel |
 /// | 1 or 2 bytes otherwise | none, 4 or 8 bytes | cub::DeviceRadixSort, with an encoding of the keys |
 /// | 4 or 8 bytes, all bits, 2^21 (4 bytes alone: 2^22) to 2^28, if even | none, 4 or 8 bytes | by the two highest digits, or magnitudes, then in tiles |
 /// | 4 bytes unsigned, from 2^21 on, ascending by some bits | 4 or 8 bytes | cub::DeviceRadixSort |
 /// | 8 bytes unsigned in DoubleBuffers, from 2^21 on, ascending by some bits | none, 4 or 8 bytes | cub::DeviceRadixSort |
 /// | 4 bytes, 2^21 to 2^28 otherwise | none, 4 or 8 bytes | by digits of 8 bits |
+/// | 4 or 8 bytes, by up to 8 bits, from 2^21 on | none, 4 or 8 bytes | one pass over a digit |
 /// | 4 or 8 bytes, if uneven | none, 4 or 8 bytes | by digits of 8 bits |
 /// | 4 or 8 bytes otherwise | none, 4 or 8 bytes | by ranges, as long segments are |
 /// | any | other sizes | as for their positions, by which the values are then gathered |
@@ -107,18 +111,20 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// and on GPUs with less shared memory. One kernel that takes all digits checks the order of the keys while it
 /// counts them, and copies an array in order.
 ///
-/// With DoubleBuffers, passes alternate between the two buffers, where the table has ranges by digits;
-/// few distinct keys with values are not counted. Keys in order are then read once, and most stay where
-/// they are.
+/// With DoubleBuffers, passes alternate between the two buffers, where the table has ranges by digits.
+/// Keys in order are then read once, and most stay where they are.
 ///
-/// Temporary storage, n items: a copy of keys and values, and up to 2^28 items at most as much as
-/// cub::DeviceRadixSort of CUDA 13.0 takes beside it (8-byte keys from 2^21 items on: 0.2 % more of the
-/// whole; longer arrays, except 4-byte keys alone, 0.5 %). In place at most 36 MiB more. With
-/// DoubleBuffers at most as much as cub::DeviceRadixSort takes with them (up to its only tile, 240 bytes).
-/// Pairs with signed or floating-point keys, and sorts by some bits: up to 1.21 times CUB's.
-/// Keys that are counted: at most 1 MiB. Values of other sizes, and several arrays of values: in place of the
-/// copy of the values, three arrays of positions of 4 bytes (8 from 2^32 items on) or of packed
-/// values. Positions: two arrays of them, and two of the keys. (Up to 8192 items one array less.)
+/// Temporary storage, without values or with values of 4 or 8 bytes: at most as much as
+/// cub::DeviceRadixSort of CUDA 13.0 takes on a GPU of compute capability 9.0 for the same types, bits, buffers
+/// and type of the number of items; up to 0.6 % more for more than 2^28 items of keys of 4 or 8 bytes
+/// that are not in DoubleBuffers. Out of place that is a copy of keys and values and a few per cent, with
+/// DoubleBuffers those few per cent, and a byte for arrays in one block, whatever values they have. In
+/// place at most 36 MiB more than out of place. Keys that are counted: at most 1 MiB. Less than 2^21 keys of
+/// up to 4 bytes with values of 4 bytes that are sorted out of place by more than 8 bits take what CUB
+/// takes for a number of items of 64 bits: for one of 32 bits up to 0.8 % more.
+/// Values of other sizes, and several arrays of values: in place of the copy of the values, three arrays of
+/// positions of 4 bytes (8 from 2^32 items on) or of packed values. Positions: two arrays of them, and
+/// two of the keys.
 ///
 /// CUB is faster in some cases: on an H100, keys from 2^22 items on that are sorted by digits take up to
 /// 1.2 times its time (4 bytes) or 1.1 times (8 bytes).
@@ -296,6 +302,7 @@ struct DeviceSort {
     r.keys_in = keys_in;
     r.keys_out = keys_out;
     r.num_items = static_cast<std::int64_t>(num_items);
+    r.has_narrow_count = sizeof(num_items) <= 4;
     return r;
   }
   template <class Value>

@@ -119,16 +119,17 @@ struct DeviceTopKSegments {
 /// most 5120 (512 if a block has less than 128 KiB of shared memory). For k = 1 and a mean length
 /// of up to 8, threads read segments of up to 32 items. Segments are sorted whole for k > 2048; so
 /// are 2^22 items or more, if results are sorted, d_output_offsets are d_begin_offsets, and
-/// 1 < k exceeds the mean length, unless a quarter of the items is in segments of more than 8 k.
+/// 1 < k exceeds the mean length, unless a quarter of the items is in segments of more than 8 k
+/// (k >= 32: also more than 2048).
 ///
 /// Temporary storage: 8 bytes for each 1025 items; if the mean length is at most 32, or segments
 /// are sorted in shared memory, 8 bytes for each segment or 9 items, whichever are fewer (for
-/// k > 32, 8 more for each segment or 260 items); if 2^22 items or more may be sorted at their own
-/// places, as above, that of a segmented sort, which shares the copies named below; with
-/// segments of more than 65536 items, 1.1 k (key bytes + 8) bytes for each 16384 items; for one
-/// segment of 2^22 to 2^30 items also 48 KiB for each key byte and 64 KiB. With sorted
-/// results and k > 32 also a copy of the outputs, 16 bytes per segment and the storage of a
-/// segmented sort of the outputs. For k > 2048, instead of all of this a copy of keys and values
+/// k >= 32, 8 more for each 66 items, at most 40 for each segment); if 2^22 items or more may be
+/// sorted at their own places, as above, that of a segmented sort, which shares the copies named
+/// below; with segments of more than 65536 items, 1.1 k (key bytes + 8) bytes for each 16384 items;
+/// for one segment of 2^22 to 2^30 items also 48 KiB for each key byte, at least 4, and 64 KiB.
+/// With sorted results and k > 32 also a copy of the outputs, 16 bytes per segment and the storage of
+/// a segmented sort of the outputs. For k > 2048, instead of all of this a copy of keys and values
 /// (positions: two), and the storage of a segmented sort.
 ///
 /// Sources: segsort/README.md; the threshold from group minima and the streaming buffer follow

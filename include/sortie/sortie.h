@@ -165,7 +165,8 @@ SORTIE_C_API sortie_status sortie_device_memory_in_use(sortie_context* context, 
 /** Flags of the sorts. */
 enum {
   SORTIE_DESCENDING = 1, /**< the exact reverse of the ascending order of keys */
-  SORTIE_STABLE = 2      /**< equal keys keep their order. On device memory every sort does so. */
+  SORTIE_STABLE = 2,     /**< equal keys keep their order. On device memory every sort does so. */
+  SORTIE_UNSORTED = 4    /**< sortie_top_k() and sortie_segmented_top_k(): results in any order */
 };
 
 /** Sorts an array. Floating-point keys are ordered by IEEE 754 totalOrder: -NaN < -inf < ... < -0.0
@@ -232,6 +233,32 @@ SORTIE_C_API sortie_status sortie_segmented_argsort(sortie_context* context, sor
                                                     uint64_t size, const sortie_segments* segments,
                                                     sortie_type position_type, void* positions,
                                                     unsigned flags);
+
+/** The k least keys of an array, in ascending order; with SORTIE_DESCENDING the k greatest, in
+ * descending order; with SORTIE_UNSORTED in any order. They are the first k keys of sortie_sort()
+ * with SORTIE_STABLE: of equal keys, those at the lowest positions, in the order of these. The keys
+ * are not changed.
+ * \param k              results, from 0. If there are fewer keys, the places that remain hold zeros
+ *                       in top_keys, and -1 (all bits set) in positions.
+ * \param top_keys       `k` elements; NULL: not wanted
+ * \param position_type  as for sortie_argsort(), whatever k; of no meaning without positions
+ * \param positions      `k` elements: where the keys are in `keys`; NULL: not wanted
+ * Both arrays must not overlap `keys` or each other; one of them must be wanted.
+ * Extra memory: host 8 bytes a result, and as sortie/top_k.hpp says; device as
+ * sortie/device_top_k.hpp says. Device memory: as sortie_sort(). */
+SORTIE_C_API sortie_status sortie_top_k(sortie_context* context, sortie_memory memory,
+                                        sortie_type type, const void* keys, uint64_t size,
+                                        uint64_t k, void* top_keys, sortie_type position_type,
+                                        void* positions, unsigned flags);
+
+/** The k least, or greatest, keys of every segment of an array. As sortie_top_k(), with `k` places
+ * for each segment: those of segment i begin at i * k. Positions count from the start of the array.
+ * Offsets are checked, or not, as by sortie_segmented_sort(). */
+SORTIE_C_API sortie_status sortie_segmented_top_k(sortie_context* context, sortie_memory memory,
+                                                  sortie_type type, const void* keys, uint64_t size,
+                                                  const sortie_segments* segments, uint64_t k,
+                                                  void* top_keys, sortie_type position_type,
+                                                  void* positions, unsigned flags);
 
 /* --- Arrays that the library owns ------------------------------------------------------------- */
 

@@ -15,7 +15,14 @@ cudaError_t sort_with_types(void* temp, std::size_t& temp_bytes, Buffers& buffer
                             cudaStream_t stream) {
   return with_key_word(key_bytes, [&]<class Key>(Key) {
     return with_value_bytes(value_bytes, [&]<class Value>(Value) {
-      return cub_sort<Key, Value>(temp, temp_bytes, buffers, n, begin_bit, end_bit, stream);
+      // CUB's kernels for numbers of 32 bits are faster but for these items: on an H100, 2^27 keys take
+      // 3.22 ms, with those for 64 bits 2.80; with values of 4 bytes 4.57 and 4.80.
+      if constexpr (sizeof(Key) == 4 && !has_values<Value>) {
+        return cub_sort_counted<Key, Value>(temp, temp_bytes, buffers, n, begin_bit, end_bit,
+                                            stream);
+      } else {
+        return cub_sort<Key, Value>(temp, temp_bytes, buffers, n, begin_bit, end_bit, stream);
+      }
     });
   });
 }

@@ -30,8 +30,7 @@ SORTIE_INLINE_UNIT void sort_by_network(Row* rows) {
 /// merge, the rows follow each other in order. (Layout of Google's vqsort: Blacher, Giesen,
 /// Sanders, Wassenberg, Vectorized and performance-portable Quicksort, 2022.)
 ///
-/// Not stable: for words in which all bits are compared. With AVX-512, 2^8 words of 32 bits take about
-/// 920 vector instructions, 2^7 words of 64 bits 700; merging two such halves takes about 550.
+/// Not stable: for words in which all bits are compared.
 template <std::unsigned_integral Word>
 class RegisterSort {
   using Vector = UnitVector<Word>;

@@ -19,8 +19,7 @@ template <std::unsigned_integral Word>
 }
 
 /// Whether sort_words() of 64-bit words is faster than a radix sort that leaves out the lowest bits:
-/// on processors with AVX-512. With AVX2, which has no minimum of such words, it takes about twice
-/// as long.
+/// on processors with AVX-512. AVX2 has no minimum of such words.
 [[nodiscard]] inline bool has_fast_word_sort() {
   return vector_unit() == VectorUnit::avx512;
 }
@@ -42,10 +41,9 @@ void sort_words_to_depth(Word* words, std::size_t n, int low_bits, int depth,
 ///                  order: parts of such words are not sorted further
 /// \pre has_vector_sort<Word>(), low_bits less than the bits of a word
 ///
-/// One core of an Intel Xeon (Sapphire Rapids, virtual), random words, nanoseconds per word with 32
-/// and 64 bits: 1.3 and 3.5 at 2^8, 4.1 and 8.0 at 2^12, 4.7 and 9.7 at 2^16, 5.8 and 13 at 2^20;
-/// by radix sort 9.6 and 14, 10 and 11, 13 and 13, 17 and 18. Each level of the partition takes 0.2
-/// and 0.4 for words in the cache.
+/// One core of an Intel Xeon (Sapphire Rapids, virtual; 77597c0b), random words, median nanoseconds per
+/// word with 32 and 64 bits, AVX-512: 1.1 and 2.7 at 2^8, 2.9 and 5.5 at 2^12, 3.8 and 7.5 at 2^16,
+/// 4.9 and 8.3 at 2^20; AVX2: 2.0 and 15, 4.6 and 16, 5.9 and 14, 7.9 and 17.
 template <std::unsigned_integral Word>
 void sort_words(Word* words, std::size_t n, int low_bits = 0) {
   // Twice the depth that good pivots take.

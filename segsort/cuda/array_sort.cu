@@ -14,25 +14,33 @@
 #include "segsort/cuda/array_values.cuh"
 #include "segsort/cuda/counting_sort.cuh"
 #include "segsort/cuda/double_buffers.hpp"
+#include "segsort/cuda/launch_array_tile.cuh"
 #include "segsort/cuda/launch_short_digits.cuh"
 
 namespace sortie::segsort {
 
 // Each is instantiated in a source file that CMake generates.
-#define SORTIE_EXTERN_SHORT_DIGITS(Word, value_bytes)                                             \
-  extern template cudaError_t launch_short_digits<Word, value_bytes>(                             \
+#define SORTIE_EXTERN_SHORT_DIGITS(Word, value_bytes, is_large)                                   \
+  extern template cudaError_t launch_short_digits<Word, value_bytes, is_large>(                   \
       const LaunchPlan&, const Arguments<Word>&, const ArrayDecision*, radix::ShortPasses<Word>*, \
       radix::Status*)
-#define SORTIE_EXTERN_SHORT_DIGITS_OF(Word) \
-  SORTIE_EXTERN_SHORT_DIGITS(Word, 0);      \
-  SORTIE_EXTERN_SHORT_DIGITS(Word, 4);      \
-  SORTIE_EXTERN_SHORT_DIGITS(Word, 8)
+#define SORTIE_EXTERN_SHORT_DIGITS_OF(Word)   \
+  SORTIE_EXTERN_SHORT_DIGITS(Word, 0, false); \
+  SORTIE_EXTERN_SHORT_DIGITS(Word, 4, false); \
+  SORTIE_EXTERN_SHORT_DIGITS(Word, 8, false)
 SORTIE_EXTERN_SHORT_DIGITS_OF(std::uint8_t);
 SORTIE_EXTERN_SHORT_DIGITS_OF(std::uint16_t);
 SORTIE_EXTERN_SHORT_DIGITS_OF(std::uint32_t);
 SORTIE_EXTERN_SHORT_DIGITS_OF(std::uint64_t);
+SORTIE_EXTERN_SHORT_DIGITS(std::uint8_t, 4, true);
+SORTIE_EXTERN_SHORT_DIGITS(std::uint16_t, 4, true);
+SORTIE_EXTERN_SHORT_DIGITS(std::uint32_t, 4, true);
 #undef SORTIE_EXTERN_SHORT_DIGITS_OF
 #undef SORTIE_EXTERN_SHORT_DIGITS
+extern template cudaError_t launch_array_tile(const LaunchPlan&, const Arguments<std::uint32_t>&,
+                                              const PackedField&);
+extern template cudaError_t launch_array_tile(const LaunchPlan&, const Arguments<std::uint64_t>&,
+                                              const PackedField&);
 
 namespace {
 
@@ -46,10 +54,11 @@ constexpr std::size_t most_packed_bytes = 8;
 /// Largest array that one block sorts.
 constexpr std::uint64_t most_items_of_block = longest_of_group_class(group_classes - 1);
 
-constexpr auto most_shared_bytes_of_short_digits = static_cast<int>(
-    std::max({sizeof(radix::PassShared<std::uint8_t, 8, radix::short_shape<std::uint8_t, 8>>),
-              sizeof(radix::PassShared<std::uint32_t, 8, radix::short_shape<std::uint32_t, 8>>),
-              sizeof(radix::PassShared<std::uint64_t, 8, radix::short_shape<std::uint64_t, 8>>)}));
+constexpr std::size_t most_shared_bytes_of_short_digits = std::max(
+    {sizeof(radix::PassShared<std::uint8_t, 8, radix::short_shape<std::uint8_t, 8>>),
+     sizeof(radix::PassShared<std::uint16_t, 4, radix::short_shape_of<std::uint16_t, 4, true>>),
+     sizeof(radix::PassShared<std::uint32_t, 8, radix::short_shape<std::uint32_t, 8>>),
+     sizeof(radix::PassShared<std::uint64_t, 8, radix::short_shape<std::uint64_t, 8>>)});
 
 /// One sort in two phases: with null storage nothing is launched, and only its size is found.
 /// Before each launch what has been taken is compared with the size.
@@ -64,9 +73,13 @@ class ArraySort {
         measures_(storage == nullptr) {
     // The size may be queried without a GPU.
     const cudaError_t queried = limits_.query();
-    has_room_for_short_digits_ =
-        queried != cudaSuccess ||
-        limited_shared_bytes(limits_.shared_bytes) >= most_shared_bytes_of_short_digits;
+    const auto has_room = [&](std::size_t shared_bytes) {
+      return queried != cudaSuccess ||
+             limited_shared_bytes(limits_.shared_bytes) >= static_cast<int>(shared_bytes);
+    };
+    has_room_for_short_digits_ = has_room(most_shared_bytes_of_short_digits);
+    has_room_for_tile_ = has_room(request.key_bytes == 8 ? array_tile_bytes<std::uint64_t>
+                                                         : array_tile_bytes<std::uint32_t>);
   }
 
   cudaError_t run() {
@@ -75,11 +88,15 @@ class ArraySort {
       *request_.result = {true, true};
       return launch_if_it_fits([] { return cudaSuccess; });
     }
-    if (request_.are_positions) return sort_positions();
     if (request_.several_values.size() == 1) {
       set_values(request_, request_.several_values.front());
       request_.several_values = {};
     }
+    if (request_.begin_bit == request_.end_bit) return copy_items();
+    if (takes_tile())
+      return request_.key_bytes == 4 ? sort_in_tile<std::uint32_t>()
+                                     : sort_in_tile<std::uint64_t>();
+    if (request_.are_positions) return sort_positions();
     if (!request_.several_values.empty()) {
       const std::vector<ValueGroup> groups = groups_of_values();
       if (groups.size() == 1 || takes_groups(groups)) return sort_groups(groups);
@@ -115,6 +132,54 @@ class ArraySort {
   [[nodiscard]] bool alternates() const { return request_.result != nullptr; }
   void set_result(bool is_in_input) {
     if (alternates()) *request_.result = {is_in_input, is_in_input};
+  }
+
+  /// Sorts by no bits.
+  cudaError_t copy_items() {
+    return launch_if_it_fits([&] {
+      if (request_.are_positions) {
+        return request_.value_bytes == 4
+                   ? number_items(static_cast<std::uint32_t*>(request_.values_out), n(), stream_)
+                   : number_items(static_cast<std::uint64_t*>(request_.values_out), n(), stream_);
+      }
+      cudaError_t status = cudaSuccess;
+      const auto copy = [&](const void* in, void* out, std::size_t bytes) {
+        if (status == cudaSuccess && in != out && bytes != 0)
+          status = cudaMemcpyAsync(out, in, bytes * n(), cudaMemcpyDeviceToDevice, stream_);
+      };
+      copy(request_.keys_in, request_.keys_out, static_cast<std::size_t>(request_.key_bytes));
+      copy(request_.values_in, request_.values_out, request_.value_bytes);
+      for (const DeviceValues& values : request_.several_values)
+        copy(values.in, values.out, values.bytes);
+      return status;
+    });
+  }
+
+  /// Whether one block sorts the array in a tile, and gathers the values.
+  [[nodiscard]] bool takes_tile() const {
+    const bool has_values_in_place =
+        request_.value_bytes != 0 && request_.values_in != nullptr && is_in_place(request_);
+    return request_.key_bytes >= 4 && n() <= most_items_of_array_tile &&
+           request_.several_values.empty() && !has_values_in_place && has_room_for_tile_;
+  }
+  template <class Word>
+  cudaError_t sort_in_tile() {
+    Arguments<Word> arguments{};
+    arguments.keys_in = static_cast<const Word*>(request_.keys_in);
+    arguments.keys_out = static_cast<Word*>(request_.keys_out);
+    arguments.codec = BitRangeCodec<Word>::make(request_.kind, request_.order, request_.begin_bit,
+                                                request_.end_bit);
+    PackedField values{};
+    if (request_.value_bytes != 0)
+      values = field_of(request_.values_in, request_.values_out, request_.value_bytes);
+    if (request_.are_positions) {
+      arguments.keys_out = nullptr;
+      values.in = nullptr;
+      values.unit = static_cast<unsigned int>(request_.value_bytes);
+    }
+    return launch_if_it_fits([&] {
+      return launch_array_tile(LaunchPlan{n(), 1, limits_, stream_}, arguments, values);
+    });
   }
 
   cudaError_t sort_positions() {
@@ -215,17 +280,19 @@ class ArraySort {
     return group.bytes <= 4 ? sort_packed<std::uint32_t>(group.arrays)
                             : sort_packed<std::uint64_t>(group.arrays);
   }
+  /// Values in the largest units, of up to 8 bytes, that their size and addresses allow.
+  static PackedField field_of(const void* in, void* out, std::size_t bytes) {
+    const std::uint64_t all = reinterpret_cast<std::uintptr_t>(in) |
+                              reinterpret_cast<std::uintptr_t>(out) | bytes | most_packed_bytes;
+    const auto unit = static_cast<unsigned int>(all & (~all + 1));
+    return {in, out, unit, static_cast<unsigned int>(bytes) / unit};
+  }
   /// \pre the values together fit a word
   template <class Word>
   cudaError_t sort_packed(std::span<const DeviceValues> arrays) {
     PackedFields fields{};
-    for (const DeviceValues& values : arrays) {
-      const std::uint64_t all = reinterpret_cast<std::uintptr_t>(values.in) |
-                                reinterpret_cast<std::uintptr_t>(values.out) | values.bytes;
-      const auto unit = static_cast<unsigned int>(all & (~all + 1));
-      fields.fields[fields.count++] = {values.in, values.out, unit,
-                                       static_cast<unsigned int>(values.bytes) / unit};
-    }
+    for (const DeviceValues& values : arrays)
+      fields.fields[fields.count++] = field_of(values.in, values.out, values.bytes);
     ArrayRequest items = request_;
     auto* const packed = carver_.take<Word>(n());
     auto* const sorted = carver_.take<Word>(n());
@@ -256,19 +323,25 @@ class ArraySort {
   }
   template <class Word>
   cudaError_t sort_by_short_digits(const ArrayRequest& items) {
-    if (items.value_bytes == 0) return sort_by_short_digits<Word, 0>(items);
-    return items.value_bytes == 4 ? sort_by_short_digits<Word, 4>(items)
-                                  : sort_by_short_digits<Word, 8>(items);
+    if (items.value_bytes == 0) return sort_by_short_digits<Word, 0, false>(items);
+    if (items.value_bytes == 8) return sort_by_short_digits<Word, 8, false>(items);
+    // Beside a copy of the items, the statuses hardly matter.
+    const bool has_copy = !alternates() && items.end_bit - items.begin_bit > radix::digit_bits;
+    if constexpr (sizeof(Word) <= 4)
+      if (request_.has_narrow_count && !has_copy) return sort_by_short_digits<Word, 4, true>(items);
+    return sort_by_short_digits<Word, 4, false>(items);
   }
-  template <class Word, int ValueBytes>
+  template <class Word, int ValueBytes, bool IsLarge>
   cudaError_t sort_by_short_digits(const ArrayRequest& items) {
     Arguments<Word> arguments = arguments_with_scratch<Word, ValueBytes>(items);
-    auto* const passes = carver_.take<radix::ShortPasses<Word>>(1);
+    const int bits = items.end_bit - items.begin_bit;
+    auto* const passes = reinterpret_cast<radix::ShortPasses<Word>*>(carver_.take<char>(
+        radix::short_passes_bytes<Word>((bits + radix::digit_bits - 1) / radix::digit_bits)));
     auto* const statuses =
-        carver_.take<radix::Status>(radix::short_status_words<Word, ValueBytes>(n()));
+        carver_.take<radix::Status>(radix::short_status_words<Word, ValueBytes, IsLarge>(n()));
     return launch_if_it_fits([&] {
-      return launch_short_digits<Word, ValueBytes>(LaunchPlan{n(), 1, limits_, stream_}, arguments,
-                                                   nullptr, passes, statuses);
+      return launch_short_digits<Word, ValueBytes, IsLarge>(LaunchPlan{n(), 1, limits_, stream_},
+                                                            arguments, nullptr, passes, statuses);
     });
   }
 
@@ -349,7 +422,7 @@ class ArraySort {
   /// cub::DeviceRadixSort.
   template <class Word>
   [[nodiscard]] std::uint64_t least_counted() const {
-    if (sizeof(Word) == 1) return 1 << 14;
+    if (sizeof(Word) == 1) return 1 << 15;
     return alternates() ? std::uint64_t{1} << 24 : counting::least_counted<Word>;
   }
   template <class Word>
@@ -424,6 +497,7 @@ class ArraySort {
   bool measures_;
   DeviceLimits limits_;
   bool has_room_for_short_digits_ = false;
+  bool has_room_for_tile_ = false;
 };
 
 bool is_valid(const ArrayRequest& request) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "primitives/cuda/launch.cuh"
+#include "segsort/cuda/packed_field.cuh"
 
 /// What a sort of an array does with its items beside the sort: positions, and values gathered by
 /// them.
@@ -44,27 +45,11 @@ __global__ void __launch_bounds__(element_threads)
   }
 }
 
-/// A field of packed values: in each item of an array, `units` units of `unit` bytes.
-struct PackedField {
-  const void* in;
-  void* out;
-  unsigned int unit;  ///< 1, 2, 4 or 8
-  unsigned int units;
-};
 /// The fields of packed values, each of at least a byte, at most 8 bytes together.
 struct PackedFields {
   PackedField fields[8];
   unsigned int count;
 };
-
-/// function.operator()<Unit>() for a unit of `bytes` bytes.
-template <class Function>
-__device__ __forceinline__ void with_unit_of(unsigned int bytes, const Function& function) {
-  if (bytes == 1) function.template operator()<std::uint8_t>();
-  if (bytes == 2) function.template operator()<std::uint16_t>();
-  if (bytes == 4) function.template operator()<std::uint32_t>();
-  if (bytes == 8) function.template operator()<std::uint64_t>();
-}
 
 /// packed[i] = the fields of item i, the first in the lowest bits; one thread for each item.
 template <class Word>

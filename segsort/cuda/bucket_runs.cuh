@@ -11,11 +11,11 @@
 /// Sort of one array of evenly spread keys by buckets: radix passes over the two highest digits
 /// leave 2^16 buckets in order, and block_sort_kernel sorts runs of neighbouring buckets, each in a
 /// tile. An array of n items is read and written three times, instead of once for each digit. Keys of
-/// a density of 1/x have even buckets by their magnitudes (radix_passes.cuh).
+/// a density of 1/x have even buckets by their magnitudes (radix_digits.cuh).
 ///
 /// The array is cut every `stride` items; a run begins at the first bucket that begins at a cut or
-/// after it. If a run exceeds the tile, the array is sorted by all digits instead; the runs that
-/// are listed are then in order before block_sort_kernel sorts them.
+/// after it. If a run exceeds the tile, the array is sorted by all digits instead, and the runs that
+/// are listed are forgotten (in short arrays they are in order before block_sort_kernel sorts them).
 namespace sortie::segsort::buckets {
 
 inline constexpr int run_warps = 8;

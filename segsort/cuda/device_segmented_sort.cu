@@ -53,9 +53,9 @@ SORTIE_EXTERN_RANK_PASS(std::uint32_t, 8);
 SORTIE_EXTERN_RANK_PASS(std::uint64_t, 4);
 SORTIE_EXTERN_RANK_PASS(std::uint64_t, 8);
 #undef SORTIE_EXTERN_RANK_PASS
-#define SORTIE_EXTERN_SHORT_DIGITS(value_bytes)                                 \
-  extern template cudaError_t launch_short_digits<std::uint64_t, value_bytes>(  \
-      const LaunchPlan&, const Arguments<std::uint64_t>&, const ArrayDecision*, \
+#define SORTIE_EXTERN_SHORT_DIGITS(value_bytes)                                       \
+  extern template cudaError_t launch_short_digits<std::uint64_t, value_bytes, false>( \
+      const LaunchPlan&, const Arguments<std::uint64_t>&, const ArrayDecision*,       \
       radix::ShortPasses<std::uint64_t>*, radix::Status*)
 SORTIE_EXTERN_SHORT_DIGITS(0);
 SORTIE_EXTERN_SHORT_DIGITS(4);
@@ -91,17 +91,23 @@ bool is_in_place(const DeviceRequest& request) {
   return request.keys_in != nullptr && request.keys_in == request.keys_out;
 }
 
+/// Number of bits that are compared.
+int compared_bits(const DeviceRequest& request) {
+  const int end_bit = request.end_bit < 0 ? key_bits(request.key_type) : request.end_bit;
+  return end_bit - request.begin_bit;
+}
+
 /// Which arrays that can are sorted by digits.
 DigitUse digit_use_by_size(const DeviceRequest& request) {
-  const bool takes_all_bits =
-      request.begin_bit == 0 &&
-      (request.end_bit < 0 || request.end_bit == key_bits(request.key_type));
+  const bool takes_all_bits = compared_bits(request) == key_bits(request.key_type);
   const bool is_short_key = key_bits(request.key_type) == 32;
   if (request.num_items < static_cast<std::int64_t>(least_examined))
     return is_short_key || !takes_all_bits ? DigitUse::never : DigitUse::buckets_or_digits;
   const DigitUse buckets = is_short_key ? DigitUse::buckets_or_digits : DigitUse::buckets;
   if (preset_digit_use == DigitUse::buckets) return takes_all_bits ? buckets : DigitUse::always;
   if (preset_digit_use.has_value()) return *preset_digit_use;
+  // One pass, which needs no copy of the items.
+  if (compared_bits(request) <= radix::digit_bits) return DigitUse::always;
   const bool is_short_item = is_short_key && request.value_bytes == 0;
   if (request.num_items > most_by_buckets)
     return is_short_item ? DigitUse::always : DigitUse::uneven;
@@ -168,6 +174,9 @@ struct TemporaryStorage {
         scratch = {request.keys_out, request.values_out};
         return;
       }
+      if (digit_use<Tiles>(request) == DigitUse::always &&
+          compared_bits(request) <= radix::digit_bits)
+        return;
       if (!request.input_is_scratch) scratch.keys = carver.take<char>(items * key_bytes);
       if (!request.input_is_scratch && !request.value_input_is_scratch)
         scratch.values = carver.take<char>(items * static_cast<std::uint64_t>(request.value_bytes));
@@ -179,15 +188,15 @@ struct TemporaryStorage {
         own_few_keys = carver.take<few::FewKeys>(1);
     }
     if (use != DigitUse::never) {
-      radix.passes = carver.take<radix::Passes>(radix::passes_of_array(use, items));
+      take_passes(carver, use, request);
       lists.counters = carver.take<Counters>(1);
       take_scratch();
       if (may_take_buckets(use)) {
-        // Kept while the array may be sorted by all digits: see bucket_runs.cuh.
         lists.group_capacity = buckets::runs(items);
         if (may_take_ranges(use))
           lists.group_capacity = std::max(lists.group_capacity, most_groups(request, key_bytes));
-        lists.groups = carver.take<Group>(lists.group_capacity);
+        // The statuses of short_digits_kernel do not take the place of lists.
+        if (takes_short_digits(use, items)) lists.groups = carver.take<Group>(lists.group_capacity);
       }
       StorageCarver own = carver;
       radix.statuses =
@@ -197,7 +206,11 @@ struct TemporaryStorage {
               words = std::max(words, radix::short_status_words<Word, ValueBytes>(items));
             return words;
           }));
-      bytes = own.used();
+      if (may_take_buckets(use) && !takes_short_digits(use, items)) {
+        lists.groups = carver.take<Group>(lists.group_capacity);
+        radix.counters = lists.counters;
+      }
+      bytes = std::max(own.used(), carver.used());
       if (!may_take_ranges(use)) return;
     }
     if (!request.is_array && Tiles::has_small_sort && items <= most_items_of_small_sort) {
@@ -260,7 +273,7 @@ struct TemporaryStorage {
     bytes = std::max<std::size_t>(bytes, carver.used());
   }
 
-  /// Of an array that is examined: its items are not in the scratch buffer yet.
+  /// Of an array that is examined by all bits: its items are not in the scratch buffer yet.
   [[nodiscard]] few::FewKeys* few_keys() const {
     static_assert(sizeof(few::FewKeys) <= 4 * least_examined &&
                   sizeof(few::FewKeys) <= 8 * least_long_keys_examined);
@@ -268,6 +281,24 @@ struct TemporaryStorage {
   }
 
  private:
+  void take_passes(StorageCarver& carver, DigitUse use, const DeviceRequest& request) {
+    const auto items = static_cast<std::uint64_t>(request.num_items);
+    const int passes = std::max((compared_bits(request) - 1) / radix::digit_bits + 1, 1);
+    const std::uint64_t of_buckets = radix::passes_bytes(radix::bucket_passes, items);
+    std::uint64_t own = radix::passes_bytes(passes, items);
+    if (takes_short_digits(use, items)) {
+      own = radix::short_passes_bytes<std::uint64_t>(passes);
+      radix.passes_bytes = std::max(own, of_buckets);
+    } else {
+      radix.passes_bytes = own + (may_take_buckets(use) ? of_buckets : 0);
+    }
+    auto* const all = carver.take<char>(radix.passes_bytes);
+    radix.passes = reinterpret_cast<radix::Passes*>(all);
+    // A null pointer has no neighbour.
+    if (all != nullptr)
+      radix.bucket_passes =
+          reinterpret_cast<radix::Passes*>(takes_short_digits(use, items) ? all : all + own);
+  }
   static std::uint64_t most_parts(std::uint64_t items) { return items / Tiles::longest_group + 1; }
   /// Two neighbouring groups of a part together exceed a tile, unless a large bucket separates
   /// them; each pass takes at least four bits off such a bucket, except for one with a floating cut.
@@ -286,19 +317,19 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
                         const RadixStorage& storage, DigitUse use) {
   if (lists.counters == nullptr) return launch_small_sort<Word, ValueBytes>(plan, arguments);
   FewKeysStorage few_keys{few_table};
-  // A single pass would not end in the input.
-  if (use != DigitUse::never && arguments.keys_in != arguments.keys_out &&
-      can_rank_values<Word, ValueBytes>(plan.num_items, arguments.codec))
+  if (use != DigitUse::never && can_rank_values<Word, ValueBytes>(plan.num_items, arguments.codec))
     few_keys = {few_table, storage.passes, storage.statuses,
                 radix::status_words<Word, ValueBytes>(plan.num_items)};
   cudaError_t status = plan.is_array
                            ? launch_array_start(plan, arguments, WorkListsOf<Tiles>{lists}, array,
-                                                storage.passes, use, few_keys)
+                                                storage.passes, storage.passes_bytes, use, few_keys)
                            : launch_short<Tiles, Word, ValueBytes>(plan, arguments, lists);
   if constexpr (ValueBytes != 0) {
     if (status == cudaSuccess && few_keys.passes != nullptr)
       status =
           launch_rank_pass<Word, ValueBytes>(plan, arguments, storage, &array->decision, few_table);
+    if (status == cudaSuccess && few_keys.passes != nullptr && ends_in_input(arguments))
+      status = launch_ranked_result(plan, arguments, array, few_table);
   }
   const auto launch_passes = [&](ArrayMethod method) {
     return launch_radix<Word, ValueBytes>(plan, arguments, storage, &array->decision, method);
@@ -309,7 +340,6 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
   }
   if (takes_short_digits(use, plan.num_items)) {
     if constexpr (sizeof(Word) == 8) {
-      static_assert(sizeof(radix::ShortPasses<Word>) <= sizeof(radix::Passes));
       if (status == cudaSuccess)
         status = launch_short_digits<Word, ValueBytes>(
             plan, arguments, &array->decision,
@@ -480,8 +510,7 @@ cudaError_t sort_double_buffers_on_device(void* temp_storage, std::size_t& temp_
   bool alternates = true;
   const cudaError_t status =
       sort_in_fitting_tiles(temp_storage, temp_storage_bytes, request, alternates, stream);
-  const int end_bit = request.end_bit < 0 ? key_bits(request.key_type) : request.end_bit;
-  is_in_input = alternates && passes_end_in_input(end_bit - request.begin_bit);
+  is_in_input = alternates && passes_end_in_input(compared_bits(request));
   return status;
 }
 

@@ -6,6 +6,7 @@
 #include "primitives/cuda/hardware.cuh"
 #include "primitives/cuda/warp.cuh"
 #include "segsort/cuda/arguments.cuh"
+#include "segsort/cuda/relaxed_access.cuh"
 
 /// Arrays of few distinct keys: the keys are counted in hash tables. Each block has a table in shared
 /// memory and adds it to one in global memory; the block that ends last puts that in order. Keys
@@ -65,7 +66,7 @@ __device__ __forceinline__ unsigned int slot_of(Word* keys, unsigned int* used, 
   if (key == free_slot<Word>) return slots;
   unsigned int slot = first_slot(key);
   for (unsigned int probe = 0; probe < most_probes; ++probe) {
-    Word found = *const_cast<volatile Word*>(&keys[slot]);
+    Word found = load_relaxed(keys[slot]);
     if (found == key) return slot;
     if (found == free_slot<Word>) {
       found = atomicCAS(&keys[slot], free_slot<Word>, key);
@@ -95,7 +96,7 @@ struct Shared {
 /// `failed` and ends early where more than `most` slots are used.
 template <class Word>
 __device__ void count(Shared<Word>& shared, const Word* keys, std::uint64_t length,
-                      unsigned int most, FewKeys& table, volatile std::uint32_t& failed) {
+                      unsigned int most, FewKeys& table, std::uint32_t& failed) {
   constexpr std::uint64_t tile = threads * items;
   const unsigned int thread = threadIdx.x;
   for (unsigned int i = thread; i < slots; i += threads)
@@ -103,7 +104,7 @@ __device__ void count(Shared<Word>& shared, const Word* keys, std::uint64_t leng
   for (unsigned int i = thread; i < (slots + 1) * copies; i += threads) shared.counts[i] = 0;
   if (thread == 0) shared.used = 0;
   __syncthreads();
-  for (std::uint64_t begin = blockIdx.x * tile; begin < length && failed == 0;
+  for (std::uint64_t begin = blockIdx.x * tile; begin < length && load_relaxed(failed) == 0;
        begin += gridDim.x * tile) {
     AtomicWord<Word> loaded[items];
 #pragma unroll
@@ -115,12 +116,12 @@ __device__ void count(Shared<Word>& shared, const Word* keys, std::uint64_t leng
       if (slot <= slots) {
         atomicAdd(&shared.counts[slot * copies + lane() % copies], 1);
       } else {
-        failed = 1;
+        store_relaxed(failed, 1u);
       }
     }
   }
   __syncthreads();
-  if (failed != 0) return;
+  if (load_relaxed(failed) != 0) return;
   for (unsigned int i = thread; i <= slots; i += threads) {
     unsigned long long sum = 0;
     for (unsigned int copy = 0; copy < copies; ++copy) sum += shared.counts[i * copies + copy];
@@ -132,7 +133,7 @@ __device__ void count(Shared<Word>& shared, const Word* keys, std::uint64_t leng
     if (slot <= slots) {
       atomicAdd(&table.counts[slot], sum);
     } else {
-      failed = 1;
+      store_relaxed(failed, 1u);
     }
   }
 }

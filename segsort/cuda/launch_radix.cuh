@@ -15,8 +15,14 @@ namespace sortie::segsort {
 
 /// Temporary storage of a sort by digits.
 struct RadixStorage {
-  radix::Passes* passes = nullptr;  ///< passes_of_array() of them; the last for buckets
+  radix::Passes* passes = nullptr;
+  /// Of a sort by buckets. A long array has others for the fallback, which in a short one is
+  /// short_digits_kernel.
+  radix::Passes* bucket_passes = nullptr;
+  std::uint64_t passes_bytes = 0;  ///< of both, which are neighbours
   radix::Status* statuses = nullptr;
+  /// Of the lists in whose place the statuses of a sort by all digits are; null: there are none.
+  Counters* counters = nullptr;
 };
 
 /// Launches the passes over all digits, or for a sort by buckets over the highest ones, and over those
@@ -29,14 +35,17 @@ cudaError_t launch_radix(const LaunchPlan& plan, const Arguments<Word>& argument
                          ArrayMethod method) {
   const bool by_buckets = method == ArrayMethod::buckets;
   const std::uint64_t n = plan.num_items;
-  radix::Passes* const passes =
-      storage.passes + (by_buckets ? radix::passes_of_array(DigitUse::buckets, n) - 1 : 0);
+  radix::Passes* const passes = by_buckets ? storage.bucket_passes : storage.passes;
   using Shared = radix::PassShared<Word, ValueBytes>;
-  cudaError_t status =
-      launch_resident(radix::count_digits_kernel<Word>, plan, plan.order,
-                      (n - 1) / (radix::count_threads * radix::count_items) + 1, no_limit,
-                      radix::count_threads, 0, arguments, decision, method, passes,
-                      storage.statuses, radix::status_words<Word, ValueBytes>(n), n);
+  cudaError_t status = launch_resident(
+      radix::count_digits_kernel<Word>, plan, plan.order,
+      (n - 1) / (radix::count_threads * radix::count_items) + 1, no_limit, radix::count_threads, 0,
+      arguments, decision, method, passes, storage.statuses,
+      radix::status_words<Word, ValueBytes>(n), reinterpret_cast<std::uint32_t*>(storage.counters),
+      storage.counters == nullptr
+          ? 0u
+          : static_cast<unsigned int>(sizeof(Counters) / sizeof(std::uint32_t)),
+      n);
   const int compared = 8 * static_cast<int>(sizeof(Word)) - arguments.codec.ignored_bits;
   // Without any bits to compare, a pass copies the items.
   const int most = by_buckets ? radix::bucket_passes
@@ -48,14 +57,14 @@ cudaError_t launch_radix(const LaunchPlan& plan, const Arguments<Word>& argument
       const std::uint64_t length = std::min(n - begin, most_at_once);
       if (number == radix::portions_of_table) {
         number = 0;
-        status = cudaMemsetAsync(storage.statuses, 0,
-                                 radix::status_words<Word, ValueBytes>(n) * sizeof(radix::Status),
-                                 plan.stream);
-        if (status == cudaSuccess)
-          status = cudaMemsetAsync(passes->next_tile, 0, sizeof(passes->next_tile), plan.stream);
+        const std::uint64_t words = radix::status_words<Word, ValueBytes>(n);
+        status =
+            launch_resident(radix::clear_statuses_kernel<Word>, plan, plan.order,
+                            (words - 1) / radix::count_threads + 1, no_limit, radix::count_threads,
+                            0, decision, method, passes, storage.statuses, words);
       }
       if (status != cudaSuccess) return status;
-      const radix::Portion portion{pass, number++, begin, length};
+      const radix::Portion portion{pass, number++, begin, length, radix::has_wide_starts(n)};
       const std::uint64_t tiles = (length - 1) / Shared::tile + 1;
       const auto launch_pass = [&]<bool IsPlain>() {
         const auto launch_one = [&](auto kernel) {
@@ -90,7 +99,15 @@ bool can_rank_values(std::uint64_t n, const BitRangeCodec<Word>& codec) {
          (n - 1) / radix::portion_length<Word, ValueBytes>(n) < radix::portions_of_table;
 }
 
-/// Launches the pass over the ranks of few distinct keys, which launch_array_start() has prepared.
+/// Whether the result of a sort is in its input: it alternates between that and the scratch buffer.
+template <class Word>
+bool ends_in_input(const Arguments<Word>& arguments) {
+  return arguments.keys_in == arguments.keys_out;
+}
+
+/// Launches the pass over the ranks of few distinct keys, which launch_array_start() has prepared. If the
+/// result is to be in the input, the values are then in the scratch buffer, and launch_ranked_result() must
+/// follow.
 /// \pre can_rank_values()
 template <class Word, int ValueBytes>
 cudaError_t launch_rank_pass(const LaunchPlan& plan, const Arguments<Word>& arguments,
@@ -103,11 +120,16 @@ cudaError_t launch_rank_pass(const LaunchPlan& plan, const Arguments<Word>& argu
   std::uint32_t number = 0;
   for (std::uint64_t begin = 0; begin < n && status == cudaSuccess; begin += most_at_once) {
     const std::uint64_t length = std::min(n - begin, most_at_once);
-    status = launch_resident(radix::rank_pass_kernel<Word, ValueBytes>, plan, plan.order,
+    const auto launch_pass = [&](auto kernel) {
+      return launch_resident(kernel, plan, plan.order,
                              (length - 1) / radix::PassShared<Word, ValueBytes>::tile + 1, no_limit,
                              radix::PassShared<Word, ValueBytes>::threads, sizeof(Shared),
                              arguments, decision, few_keys, storage.passes, storage.statuses,
-                             radix::Portion{0, number++, begin, length});
+                             radix::Portion{0, number++, begin, length, radix::has_wide_starts(n)});
+    };
+    status = ends_in_input(arguments)
+                 ? launch_pass(radix::rank_pass_kernel<Word, ValueBytes, false>)
+                 : launch_pass(radix::rank_pass_kernel<Word, ValueBytes, true>);
   }
   return status;
 }

@@ -12,21 +12,23 @@
 /// the other launches, because of the header of cooperative groups.
 namespace sortie::segsort {
 
+/// \tparam IsLarge           of the tiles, see short_shape_of
 /// \param decision          whether there is anything to do; null: there is
 /// \param passes, statuses  temporary storage; it need not be cleared
 /// \pre plan.num_items is less than 2^27 and not 0; at least one bit is compared
-template <class Word, int ValueBytes>
+template <class Word, int ValueBytes, bool IsLarge = false>
 cudaError_t launch_short_digits(const LaunchPlan& plan, const Arguments<Word>& arguments,
                                 const ArrayDecision* decision, radix::ShortPasses<Word>* passes,
                                 radix::Status* statuses) {
-  constexpr PartitionShape shape = radix::short_shape<Word, ValueBytes>;
+  constexpr PartitionShape shape = radix::short_shape_of<Word, ValueBytes, IsLarge>;
   using Shared = radix::PassShared<Word, ValueBytes, shape>;
   const auto launch = [&]<bool IsPlain>() {
     return launch_resident(
-        radix::short_digits_kernel<Word, ValueBytes, IsPlain>, plan, LaunchOrder::cooperative,
-        (plan.num_items - 1) / Shared::tile + 1, shape.resident_blocks, Shared::threads,
-        sizeof(Shared), arguments, decision, passes, statuses,
-        static_cast<std::uint32_t>(radix::short_status_words<Word, ValueBytes>(plan.num_items)),
+        radix::short_digits_kernel<Word, ValueBytes, IsPlain, IsLarge>, plan,
+        LaunchOrder::cooperative, (plan.num_items - 1) / Shared::tile + 1, shape.resident_blocks,
+        Shared::threads, sizeof(Shared), arguments, decision, passes, statuses,
+        static_cast<std::uint32_t>(
+            radix::short_status_words<Word, ValueBytes, IsLarge>(plan.num_items)),
         static_cast<std::uint32_t>(plan.num_items));
   };
   return arguments.codec.plain ? launch.template operator()<true>()

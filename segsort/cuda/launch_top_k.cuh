@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "primitives/cuda/launch.cuh"
+#include "segsort/cuda/launch.cuh"
 #include "segsort/cuda/top_k_blocks.cuh"
 #include "segsort/cuda/top_k_least.cuh"
 #include "segsort/cuda/top_k_stream.cuh"
@@ -24,23 +25,9 @@ template <class Key>
 cudaError_t launch_resident_top_k(void (*kernel)(TopKArguments<Key>),
                                   const TopKArguments<Key>& arguments, std::uint64_t most_blocks,
                                   unsigned int threads, std::size_t shared_bytes,
-                                  cudaStream_t stream) {
-  int device = 0;
-  int multiprocessors = 0;
-  int resident = 0;
-  cudaError_t status = cudaGetDevice(&device);
-  if (status == cudaSuccess)
-    status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
-  if (status == cudaSuccess) status = allow_shared_memory(kernel, shared_bytes);
-  if (status == cudaSuccess)
-    status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel,
-                                                           static_cast<int>(threads), shared_bytes);
-  if (status != cudaSuccess) return status;
-  const std::uint64_t blocks =
-      std::min(most_blocks,
-               static_cast<std::uint64_t>(resident) * static_cast<std::uint64_t>(multiprocessors));
-  return launch(kernel, static_cast<unsigned int>(blocks), threads, shared_bytes, stream,
-                LaunchOrder::after, arguments);
+                                  const LaunchPlan& plan) {
+  return launch_resident(kernel, plan, LaunchOrder::after, most_blocks, no_limit,
+                         static_cast<int>(threads), shared_bytes, arguments);
 }
 
 /// Whether segments are selected from by threads first, which list the longer ones.
@@ -61,20 +48,19 @@ extern template cudaError_t launch_top_k_tiles(const TopKArguments<std::uint64_t
 
 /// Launches the kernels that stream one long segment.
 template <class Key>
-cudaError_t launch_top_k_stream(const TopKArguments<Key>& arguments, cudaStream_t stream) {
-  cudaError_t status =
-      launch_resident_top_k(top_k_stream_sample_kernel<Key>, arguments, stream_sample_blocks,
-                            stream_sample_threads, 0, stream);
+cudaError_t launch_top_k_stream(const TopKArguments<Key>& arguments, const LaunchPlan& plan) {
+  cudaError_t status = launch_resident_top_k(top_k_stream_sample_kernel<Key>, arguments,
+                                             stream_sample_blocks, stream_sample_threads, 0, plan);
   if (status == cudaSuccess)
     status = launch_resident_top_k(
         top_k_stream_kernel<Key>, arguments,
         arguments.num_items * sizeof(Key) / (16 * std::uint64_t{stream_threads} * stream_vectors) +
             1,
-        stream_threads, 0, stream);
+        stream_threads, 0, plan);
   if (status == cudaSuccess)
-    status =
-        launch_resident_top_k(top_k_stream_rank_kernel<Key>, arguments,
-                              stream_capacity / (stream_threads / 32), stream_threads, 0, stream);
+    status = launch_resident_top_k(top_k_stream_rank_kernel<Key>, arguments,
+                                   stream_capacity / (stream_threads / 32 * ranked_keys),
+                                   stream_threads, 0, plan);
   return status;
 }
 
@@ -87,17 +73,17 @@ cudaError_t launch_top_k(TopKArguments<Key> arguments, const TopKArguments<Key>&
   constexpr unsigned int threads = 32 * top_k_warps;
   // Enough chunks for the warps of any GPU, each of which takes several to balance the load.
   constexpr std::uint64_t most_warps = 1 << 15;
-  cudaError_t status = cudaSuccess;
+  LaunchPlan plan{arguments.num_items, arguments.num_segments, {}, stream, LaunchOrder::after};
+  cudaError_t status = plan.limits.query();
   std::uint64_t segments = arguments.num_segments;
   const bool streams = arguments.lists.stream_words != nullptr;
-  if constexpr (sizeof(Key) > 1)
-    if (streams) status = launch_top_k_stream(of_tiles, stream);
+  if (status == cudaSuccess && streams) status = launch_top_k_stream(of_tiles, plan);
   if (status != cudaSuccess) return status;
   if (arguments.tile_longest != 0) {
     status = arguments.k == 1 && arguments.tile_longest == longest_of_least
                  ? launch_resident_top_k(top_k_least_kernel<Key>, of_tiles,
                                          (segments - 1) / (threads * least_segments) + 1, threads,
-                                         0, stream)
+                                         0, plan)
                  : launch_top_k_tiles(of_tiles, stream);
     segments = std::min(
         segments, arguments.num_items / (static_cast<std::uint64_t>(arguments.tile_longest) + 1));
@@ -106,7 +92,7 @@ cudaError_t launch_top_k(TopKArguments<Key> arguments, const TopKArguments<Key>&
     const bool tiny = arguments.num_items / 4 <= segments;
     status = launch_resident_top_k(tiny ? top_k_thread_kernel<Key, longest_of_any_thread>
                                         : top_k_thread_kernel<Key, longest_of_thread<WordOf<Key>>>,
-                                   arguments, (segments - 1) / threads + 1, threads, 0, stream);
+                                   arguments, (segments - 1) / threads + 1, threads, 0, plan);
     segments = std::min(segments, arguments.num_items / (longest_of_any_thread + 1));
   }
   arguments.chunk =
@@ -114,15 +100,15 @@ cudaError_t launch_top_k(TopKArguments<Key> arguments, const TopKArguments<Key>&
   if (status == cudaSuccess && segments != 0)
     status = launch_resident_top_k(top_k_warp_kernel<Key>, arguments,
                                    (segments - 1) / (arguments.chunk * top_k_warps) + 1, threads, 0,
-                                   stream);
+                                   plan);
   if (status != cudaSuccess || most_block_tasks == 0) return status;
-  if (arguments.lists.bounds != nullptr && !streams)
+  if (arguments.lists.bounds != nullptr)
     status = launch_resident_top_k(top_k_sample_kernel<Key>, arguments,
                                    arguments.num_items / shortest_sampled * sample_parts,
-                                   top_k_block, 0, stream);
+                                   top_k_block, 0, plan);
   if (status != cudaSuccess) return status;
   return launch_resident_top_k(top_k_block_kernel<Key>, arguments, most_block_tasks, top_k_block,
-                               top_k_shared_bytes<WordOf<Key>>(arguments.capacity), stream);
+                               top_k_shared_bytes<WordOf<Key>>(arguments.capacity), plan);
 }
 
 /// Launches number_items_kernel for indices of `value_bytes` bytes.

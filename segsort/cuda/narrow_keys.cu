@@ -308,7 +308,9 @@ cudaError_t sort_one_of(void* temp_storage, std::size_t& temp_storage_bytes,
   Arguments<Narrow> arguments{};
   RadixStorage storage;
   if (!counts) {
-    storage.passes = carver.take<radix::Passes>(1);
+    storage.passes = reinterpret_cast<radix::Passes*>(
+        carver.take<char>(radix::passes_bytes(radix::all_passes<Narrow>, n)));
+    storage.passes_bytes = radix::passes_bytes(radix::all_passes<Narrow>, n);
     const std::uint64_t moved = sizeof(Narrow) == 1 ? 0 : n;
     arguments.keys_scratch = carver.take<Narrow>(moved);
     arguments.values_scratch = carver.take<char>(moved * ValueBytes);
@@ -345,7 +347,7 @@ cudaError_t sort_one_of(void* temp_storage, std::size_t& temp_storage_bytes,
                         stream,
                         limits.has_dependent_launch ? LaunchOrder::overlapping : LaunchOrder::after,
                         true};
-  status = cudaMemsetAsync(storage.passes, 0, sizeof(*storage.passes), stream);
+  status = cudaMemsetAsync(storage.passes, 0, storage.passes_bytes, stream);
   if (status != cudaSuccess) return status;
   return launch_radix<Narrow, ValueBytes>(plan, arguments, storage, nullptr, ArrayMethod::digits);
 }

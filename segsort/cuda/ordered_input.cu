@@ -147,8 +147,8 @@ __device__ ArrayMethod method_of(DigitUse use, const BitRangeCodec<Word>& codec,
 template <class Word, class Tiles>
 __global__ void __launch_bounds__(sample_threads)
     sample_order_kernel(Arguments<Word> arguments, WorkListsOf<Tiles> lists, ArrayStart* start,
-                        radix::Passes* passes, DigitUse use, FewKeysStorage few_keys,
-                        std::uint64_t length) {
+                        radix::Passes* passes, std::uint64_t passes_bytes, DigitUse use,
+                        FewKeysStorage few_keys, std::uint64_t length) {
   __shared__ Word sample[sample_threads + 1];
   __shared__ few::AtomicWord<Word> table[sample_slots];
   __shared__ few::AtomicWord<Word> range[2];
@@ -156,10 +156,8 @@ __global__ void __launch_bounds__(sample_threads)
   const unsigned int thread = threadIdx.x;
   for (unsigned int i = thread; i < sizeof(Counters) / 4; i += sample_threads)
     reinterpret_cast<std::uint32_t*>(lists.counters)[i] = 0;
-  if (passes != nullptr)
-    for (unsigned int i = thread;
-         i < sizeof(radix::Passes) / 4 * radix::passes_of_array(use, length); i += sample_threads)
-      reinterpret_cast<std::uint32_t*>(passes)[i] = 0;
+  for (unsigned int i = thread; i < passes_bytes / 4; i += sample_threads)
+    reinterpret_cast<std::uint32_t*>(passes)[i] = 0;
   ArrayMethod method = ArrayMethod::ranges;
   InputKind order = InputKind::other;
   if (is_examined(use, length)) {
@@ -325,7 +323,7 @@ __global__ void __launch_bounds__(copy_threads)
     // One of the keys may be like a free slot.
     const unsigned int most =
         arguments.value_bytes == 0 ? few::most_keys : few::most_keys_with_values - 1;
-    few::count(shared, arguments.keys_in, length, most, *few_keys.table, disproved);
+    few::count(shared, arguments.keys_in, length, most, *few_keys.table, start->decision.disproved);
   } else {
     // As for the sample: equal keys may not be exchanged if something tells them apart.
     const bool is_strict = arguments.value_bytes != 0 || arguments.codec.ignored_bits != 0;
@@ -346,9 +344,9 @@ __global__ void __launch_bounds__(copy_threads)
     few::order(shared, *few_keys.table, arguments.codec);
     if (arguments.value_bytes == 0) return;
     __syncthreads();
+    const radix::StartsOfPass starts(few_keys.passes, 0, radix::has_wide_starts(length));
     for (unsigned int d = threadIdx.x; d < radix::digits; d += copy_threads)
-      few_keys.passes->starts[0][d] =
-          d < few_keys.table->used ? few_keys.table->positions[d] : length;
+      starts.store(d, d < few_keys.table->used ? few_keys.table->positions[d] : length);
     if (threadIdx.x == 0) few_keys.passes->count = 1;
   }
 }
@@ -386,40 +384,83 @@ __global__ void __launch_bounds__(copy_threads)
       from, to, order, length, [] { return true; }, CompareNothing{});
 }
 
+/// Copies values that have been moved by the ranks of few distinct keys.
+template <class Value>
+__global__ void __launch_bounds__(copy_threads)
+    copy_ranked_values_kernel(const Value* from, Value* to, const ArrayStart* start,
+                              std::uint64_t length) {
+  wait_for_preceding_kernels();
+  if (!start->decision.has_few_keys()) return;
+  copy_items(
+      from, to, InputKind::ascending, length, [] { return true; }, CompareNothing{});
+}
+
+/// Tiles of an array that is examined or copied.
+std::uint64_t copied_tiles(std::uint64_t items) {
+  return (items - 1) / copy_threads + 1;
+}
+
+/// Calls function(Value{}) for the width of the values.
+template <class Function>
+cudaError_t with_value(int value_bytes, const Function& function) {
+  return value_bytes == 4 ? function(std::uint32_t{}) : function(std::uint64_t{});
+}
+
+template <class Word>
+cudaError_t launch_fill(const LaunchPlan& plan, const Arguments<Word>& arguments,
+                        const ArrayStart* start, const few::FewKeys* few_table) {
+  return launch_resident(fill_few_keys_kernel<Word>, plan, plan.order,
+                         counting::fill_tiles<Word>(plan.num_items, 4), no_limit,
+                         counting::fill_threads, 0, arguments, start, few_table, plan.num_items);
+}
+
 }  // namespace
+
+template <class Word>
+cudaError_t launch_ranked_result(const LaunchPlan& plan, const Arguments<Word>& arguments,
+                                 const ArrayStart* start, const few::FewKeys* few_table) {
+  const cudaError_t status = launch_fill(plan, arguments, start, few_table);
+  if (status != cudaSuccess) return status;
+  return with_value(arguments.value_bytes, [&]<class Value>(Value) {
+    return launch_resident(copy_ranked_values_kernel<Value>, plan, plan.order,
+                           copied_tiles(plan.num_items), no_limit, copy_threads, 0,
+                           static_cast<const Value*>(arguments.values_scratch),
+                           static_cast<Value*>(arguments.values_out), start, plan.num_items);
+  });
+}
 
 template <class Tiles, class Word>
 cudaError_t launch_array_start(const LaunchPlan& plan, const Arguments<Word>& arguments,
                                const WorkListsOf<Tiles>& lists, ArrayStart* start,
-                               radix::Passes* passes, DigitUse use,
+                               radix::Passes* passes, std::uint64_t passes_bytes, DigitUse use,
                                const FewKeysStorage& few_keys) {
   const std::uint64_t n = plan.num_items;
   cudaError_t status =
       launch(sample_order_kernel<Word, Tiles>, 1, sample_threads, 0, plan.stream,
-             LaunchOrder::after, arguments, lists, start, passes, use, few_keys, n);
+             LaunchOrder::after, arguments, lists, start, passes, passes_bytes, use, few_keys, n);
   if (status != cudaSuccess || !is_examined(use, n)) return status;
-  const std::uint64_t tiles = (n - 1) / copy_threads + 1;
+  const std::uint64_t tiles = copied_tiles(n);
   status = launch_resident(examine_keys_kernel<Word, Tiles>, plan, plan.order, tiles, no_limit,
                            copy_threads, 0, arguments, lists, start, few_keys, n);
   if (status != cudaSuccess) return status;
-  if (arguments.value_bytes == 0)
-    return launch_resident(fill_few_keys_kernel<Word>, plan, plan.order,
-                           counting::fill_tiles<Word>(n, 4), no_limit, counting::fill_threads, 0,
-                           arguments, static_cast<const ArrayStart*>(start),
-                           static_cast<const few::FewKeys*>(few_keys.table), n);
-  const auto copy_values = [&]<class Value>(Value) {
+  if (arguments.value_bytes == 0) return launch_fill(plan, arguments, start, few_keys.table);
+  return with_value(arguments.value_bytes, [&]<class Value>(Value) {
     return launch_resident(copy_ordered_values_kernel<Value>, plan, plan.order, tiles, no_limit,
                            copy_threads, 0, static_cast<const Value*>(arguments.values_in),
                            static_cast<Value*>(arguments.values_out),
                            static_cast<const ArrayStart*>(start), n);
-  };
-  return arguments.value_bytes == 4 ? copy_values(std::uint32_t{}) : copy_values(std::uint64_t{});
+  });
 }
+
+template cudaError_t launch_ranked_result(const LaunchPlan&, const Arguments<std::uint32_t>&,
+                                          const ArrayStart*, const few::FewKeys*);
+template cudaError_t launch_ranked_result(const LaunchPlan&, const Arguments<std::uint64_t>&,
+                                          const ArrayStart*, const few::FewKeys*);
 
 #define SORTIE_ARRAY_START(Tiles, Word)                                                  \
   template cudaError_t launch_array_start<Tiles, Word>(                                  \
       const LaunchPlan&, const Arguments<Word>&, const WorkListsOf<Tiles>&, ArrayStart*, \
-      radix::Passes*, DigitUse, const FewKeysStorage&)
+      radix::Passes*, std::uint64_t, DigitUse, const FewKeysStorage&)
 SORTIE_ARRAY_START(LargeTiles, std::uint32_t);
 SORTIE_ARRAY_START(LargeTiles, std::uint64_t);
 SORTIE_ARRAY_START(SmallTiles, std::uint32_t);

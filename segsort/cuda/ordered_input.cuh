@@ -38,12 +38,19 @@ struct FewKeysStorage {
   std::uint64_t words = 0;  ///< of the statuses
 };
 
-/// Launches the begin of a sort, which also clears `passes`, if that is not null.
-/// \pre plan.is_array; passes is not null if `use` is not `never`; few_keys.table is not null if the
-///      array is examined
+/// Launches the begin of a sort, which also clears `passes_bytes` bytes of `passes`.
+/// \pre plan.is_array; few_keys.table is not null if the array is examined, and all bits are compared
 template <class Tiles, class Word>
 cudaError_t launch_array_start(const LaunchPlan& plan, const Arguments<Word>& arguments,
                                const WorkListsOf<Tiles>& lists, ArrayStart* start,
-                               radix::Passes* passes, DigitUse use, const FewKeysStorage& few_keys);
+                               radix::Passes* passes, std::uint64_t passes_bytes, DigitUse use,
+                               const FewKeysStorage& few_keys);
+
+/// Launches the end of a sort of few distinct keys whose values are in the scratch buffer: writes the keys
+/// as often as they occur, and copies the values.
+/// \param few_table  of launch_array_start(); may be in the buffer of keys that is not the output
+template <class Word>
+cudaError_t launch_ranked_result(const LaunchPlan& plan, const Arguments<Word>& arguments,
+                                 const ArrayStart* start, const few::FewKeys* few_table);
 
 }  // namespace sortie::segsort

@@ -11,6 +11,8 @@
 #include "segsort/cuda/few_keys.cuh"
 #include "segsort/cuda/partition_tile.cuh"
 #include "segsort/cuda/policy.cuh"
+#include "segsort/cuda/radix_counts.cuh"
+#include "segsort/cuda/radix_digits.cuh"
 #include "segsort/cuda/tile.cuh"
 
 /// Sort of one array by the digits of its keys, least digit first, for arrays that a partition by
@@ -22,51 +24,14 @@
 /// Adinets, Merrill: Onesweep (arXiv:2206.01784).
 namespace sortie::segsort::radix {
 
-inline constexpr int digit_bits = 8;
-inline constexpr unsigned int digits = 1 << digit_bits;
-inline constexpr int most_passes = 64 / digit_bits;
-/// A sort by buckets takes passes over the highest digits alone.
-inline constexpr int bucket_passes = 2;
-/// Statuses have so many bits for a number of items, and 5 for a code: a table serves
-/// portions_of_table portions before it must be cleared.
-inline constexpr int status_code_shift = 27;
-inline constexpr std::uint32_t portions_of_table = 15;
-inline constexpr unsigned int count_threads = 512;
-inline constexpr int count_items = 8;
-
-/// In temporary storage; all 0 at the begin of a sort.
-struct Passes {
-  unsigned long long starts[most_passes][digits];  ///< number, later first position of each digit
-  std::uint32_t order[most_passes];  ///< which digit each pass sorts by; the lowest is 0
-  std::uint32_t count;               ///< of passes
-  std::uint32_t blocks_done;
-  /// Of each portion of each pass, the first tile that no block has taken. Cleared with the table
-  /// of statuses.
-  std::uint32_t next_tile[portions_of_table];
-};
-
-/// Number of `Passes` of an array. A long one has some for the fallback of its own, which in a short
-/// one is short_digits_kernel.
-__host__ __device__ constexpr unsigned int passes_of_array(DigitUse use, std::uint64_t items) {
-  return may_take_buckets(use) && items >= least_examined ? 2 : 1;
-}
-
 /// A portion of a pass.
 struct Portion {
   std::uint32_t pass;
   std::uint32_t number;  ///< over all portions of all passes since the table was cleared
   std::uint64_t begin;
   std::uint64_t length;
+  bool has_wide_starts = false;  ///< of the array
 };
-
-/// What a tile has published of a digit: the number of its items in it, or in all tiles of the
-/// portion up to it, below a code that tells which, and of which portion. Earlier ones have lower
-/// codes.
-using Status = std::uint32_t;
-static_assert(2 * portions_of_table < 1u << (32 - status_code_shift));
-/// Sorts that move more items at once have statuses of 64 bits.
-template <class AnyStatus>
-inline constexpr int code_shift_of = sizeof(AnyStatus) == sizeof(Status) ? status_code_shift : 56;
 
 /// Two blocks of 12 warps have 80 registers a thread, two of 16 have 64.
 template <class Word, int ValueBytes>
@@ -75,7 +40,7 @@ inline constexpr PartitionShape radix_shape = sizeof(Word) <= 4 && ValueBytes ==
                                               : sizeof(Word) < 4 && ValueBytes == 4
                                                   ? PartitionShape{512, 17, 2}
                                               : sizeof(Word) <= 4 && ValueBytes == 4
-                                                  ? PartitionShape{384, 23, 2}
+                                                  ? PartitionShape{384, 24, 2}
                                                   : PartitionShape{384, 18, 2};
 
 /// Whether the lanes of a warp find those with equal digits by masks in shared memory, or by votes.
@@ -102,188 +67,6 @@ template <class Word, int ValueBytes>
 constexpr std::uint64_t status_words(std::uint64_t items) {
   constexpr int tile = radix_shape<Word, ValueBytes>.tile();
   return ((portion_length<Word, ValueBytes>(items) - 1) / tile + 1) * digits;
-}
-
-/// Word of a key: its digits ascend in sort order.
-template <class Word>
-__device__ __forceinline__ Word word_of(const BitRangeCodec<Word>& codec, Word key) {
-  return codec.plain ? key : codec.encode(key);
-}
-/// The compared bits of a key as a number that ascends in sort order.
-template <class Word>
-__device__ __forceinline__ Word compared_bits(const BitRangeCodec<Word>& codec, Word key) {
-  return codec.plain ? key : codec.encode(key) & codec.compare_mask;
-}
-
-template <class Word>
-inline constexpr int all_passes = static_cast<int>(sizeof(Word)) * 8 / digit_bits;
-/// Passes for the bits that are compared.
-template <class Word>
-__host__ __device__ int passes_of(const BitRangeCodec<Word>& codec) {
-  return (static_cast<int>(sizeof(Word)) * 8 - codec.ignored_bits + digit_bits - 1) / digit_bits;
-}
-
-/// Whether `passes` passes would not end in the output. Of DoubleBuffers, the input is also the output or
-/// the scratch buffer, and the first pass must write to the other buffer.
-template <class Word>
-__device__ __forceinline__ bool has_wrong_parity(const Arguments<Word>& arguments,
-                                                 std::uint32_t passes) {
-  return (arguments.keys_in == arguments.keys_out && passes % 2 != 0) ||
-         (arguments.keys_in == arguments.keys_scratch && passes % 2 == 0);
-}
-
-/// Bits below the highest one in a magnitude, so that magnitudes have two digits.
-template <class Word>
-inline constexpr int magnitude_bits = sizeof(Word) == 8 ? 10 : 11;
-/// A word as a floating-point number: the place of its highest bit, and the bits below that. Ascends
-/// with the word. Keys of a density of 1/x have evenly spread magnitudes.
-template <class Word>
-__device__ __forceinline__ std::uint32_t magnitude(Word word) {
-  constexpr int bits = magnitude_bits<Word>;
-  int highest;
-  if constexpr (sizeof(Word) == 8) {
-    highest = 63 - __clzll(static_cast<long long>(word | Word{1} << bits));
-  } else {
-    highest = 31 - __clz(static_cast<int>(std::uint32_t{word} | 1u << bits));
-  }
-  const auto leading = static_cast<std::uint32_t>(word >> (highest - bits));
-  return leading + (static_cast<std::uint32_t>(highest - bits) << bits);
-}
-/// Each word below has a magnitude of its own, which is the word.
-template <class Word>
-inline constexpr Word exact_magnitudes = Word{2} << magnitude_bits<Word>;
-
-/// Counts the digits [first_pass, used_passes) of the keys in tiles of Threads * count_items, a grid
-/// apart; thread t holds keys r Threads + t of a tile. Called by a block; ends with a barrier.
-/// \param by_magnitudes  counts the digits of magnitudes, in place of the two last ones
-/// \param counts  in shared memory, two copies of counters of each digit of each pass, for even and
-///                odd lanes
-/// \param examine  called with the keys of each tile and the place of the first
-template <unsigned int Threads, class Word, class Examine>
-__device__ __forceinline__ void count_digits_of_tiles(const Arguments<Word>& arguments,
-                                                      unsigned int* counts, int first_pass,
-                                                      int used_passes, bool by_magnitudes,
-                                                      std::uint64_t length,
-                                                      const Examine& examine) {
-  constexpr unsigned int counters = all_passes<Word> * digits;
-  const unsigned int thread = threadIdx.x;
-  for (unsigned int i = thread; i < 2 * counters; i += Threads) counts[i] = 0;
-  __syncthreads();
-  const BitRangeCodec<Word> codec = arguments.codec;
-  unsigned int* const own = counts + thread % 2 * counters;
-  constexpr int bits = static_cast<int>(sizeof(Word)) * 8;
-  const bool counts_all = codec.plain && first_pass == 0;
-  const auto count = [&](Word key) {
-    if constexpr (sizeof(Word) >= 4) {
-      if (by_magnitudes) {
-        const std::uint32_t whole = magnitude(word_of(codec, key));
-        atomicAdd(&own[(all_passes<Word> - 2) * digits + whole % digits], 1);
-        atomicAdd(&own[(all_passes<Word> - 1) * digits + whole / digits], 1);
-        return;
-      }
-    }
-    if (counts_all) {
-#pragma unroll
-      for (int p = 0; p < all_passes<Word>; ++p)
-        atomicAdd(
-            &own[p * digits + static_cast<unsigned int>(key >> p * digit_bits & (digits - 1))], 1);
-      return;
-    }
-    auto word = static_cast<Word>(word_of(codec, key) >> (codec.ignored_bits & (bits - 1)));
-#pragma unroll
-    for (int p = 0; p < all_passes<Word>; ++p) {
-      if (p >= first_pass && p < used_passes)
-        atomicAdd(&own[p * digits + static_cast<unsigned int>(word & (digits - 1))], 1);
-      word = static_cast<Word>(std::uint64_t{word} >> digit_bits);
-    }
-  };
-  constexpr std::uint64_t tile = Threads * count_items;
-  for (std::uint64_t begin = blockIdx.x * tile; begin < length; begin += gridDim.x * tile) {
-    Word keys[count_items];
-#pragma unroll
-    for (int r = 0; r < count_items; ++r)
-      keys[r] = arguments.keys_in[min(begin + r * Threads + thread, length - 1)];
-    examine(keys, begin + thread);
-#pragma unroll
-    for (int r = 0; r < count_items; ++r)
-      if (begin + r * Threads + thread < length) count(keys[r]);
-  }
-  __syncthreads();
-}
-
-/// Of narrow keys, the first segment may be sorted in place of a whole array: moves the arrays to its
-/// items, and shortens a range of `length` items from `begin` on to those that the segment has. Does
-/// nothing without offsets, and for longer keys.
-template <class Word>
-__device__ __forceinline__ void restrict_to_segment(Arguments<Word>& arguments, std::uint64_t begin,
-                                                    std::uint64_t& length) {
-  if constexpr (sizeof(Word) < 4) {
-    if (arguments.begin_offsets.data == nullptr) return;
-    const SegmentExtent segment =
-        arguments.segments() == 0 ? SegmentExtent{0, 0} : arguments.offsets(0).extent();
-    length = segment.length > begin ? min(length, segment.length - begin) : 0;
-    arguments.keys_in += segment.begin;
-    arguments.keys_out += segment.begin;
-    const auto value_bytes = static_cast<std::uint64_t>(arguments.value_bytes);
-    arguments.values_in =
-        static_cast<const char*>(arguments.values_in) + segment.begin * value_bytes;
-    arguments.values_out = static_cast<char*>(arguments.values_out) + segment.begin * value_bytes;
-  }
-}
-
-/// Counts all digits of all keys that `method` sorts by, clears the table of statuses, and decides,
-/// in the block that ends last, which passes are necessary.
-/// \param decision  of this and the next kernels, whether there is anything to do; null: there is
-template <class Word>
-__global__ void __launch_bounds__(count_threads)
-    count_digits_kernel(Arguments<Word> arguments, const ArrayDecision* decision,
-                        ArrayMethod method, Passes* passes, Status* statuses, std::uint64_t words,
-                        std::uint64_t length) {
-  constexpr unsigned int counters = all_passes<Word> * digits;
-  __shared__ unsigned int counts[2 * counters];
-  __shared__ std::uint64_t sums[count_threads / 32];
-  __shared__ bool is_last;
-  wait_for_preceding_kernels();
-  if (decision != nullptr && !decision->takes_kernels_of(method)) return;
-  const bool by_magnitudes = method == ArrayMethod::buckets && decision != nullptr &&
-                             decision->is_due(ArrayMethod::magnitudes);
-  const unsigned int thread = threadIdx.x;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * count_threads + thread; i < words;
-       i += std::uint64_t{gridDim.x} * count_threads)
-    statuses[i] = 0;
-  restrict_to_segment(arguments, 0, length);
-  const int used_passes = passes_of(arguments.codec);
-  const int first_pass = method == ArrayMethod::buckets ? used_passes - bucket_passes : 0;
-  count_digits_of_tiles<count_threads>(arguments, counts, first_pass, used_passes, by_magnitudes,
-                                       length, [](const auto&, std::uint64_t) {});
-  for (unsigned int i = thread; i < counters; i += count_threads) {
-    const unsigned int sum = counts[i] + counts[counters + i];
-    if (sum != 0)
-      atomicAdd(&passes->starts[i / digits][i % digits], static_cast<unsigned long long>(sum));
-  }
-  __threadfence();
-  __syncthreads();
-  if (thread == 0) is_last = atomicAdd(&passes->blocks_done, 1) == gridDim.x - 1;
-  __syncthreads();
-  if (!is_last) return;
-  __threadfence();
-  std::uint32_t necessary = 0;
-  std::uint32_t others = 0;  // bit p: pass p is not necessary
-  for (int p = first_pass; p < used_passes; ++p) {
-    const std::uint64_t amount = thread < digits ? passes->starts[p][thread] : 0;
-    const bool agrees = __syncthreads_or(amount == length ? 1 : 0) != 0;
-    const std::uint64_t before = prefix_sum_in_block<count_threads / 32>(amount, sums).before;
-    if (thread < digits) passes->starts[p][thread] = before;
-    if (!agrees && thread == 0) passes->order[necessary] = static_cast<std::uint32_t>(p);
-    if (!agrees) ++necessary;
-    if (agrees) others |= 1u << p;
-  }
-  if (thread != 0) return;
-  // Without a pass nothing would be written; the order of equal words is kept by any.
-  for (; others != 0 && (necessary == 0 || has_wrong_parity(arguments, necessary));
-       others &= others - 1)
-    passes->order[necessary++] = static_cast<std::uint32_t>(first_lane(others));
-  passes->count = max(necessary, 1u);
 }
 
 /// Tables of a warp that hold, for each digit, the mask of the lanes whose items have it. Register r
@@ -408,50 +191,11 @@ __device__ __forceinline__ void forget([[maybe_unused]] Word& word) {
 #endif
 }
 
-/// How the items of a pass are moved: by the bits of their words from `shift` on.
-struct BitDigits {
-  template <class Word>
-  __device__ __forceinline__ static std::uint32_t digit(Word word, int shift) {
-    return static_cast<std::uint32_t>(word >> shift) & (digits - 1);
-  }
-};
-/// Keys that are their own words.
-template <class Word>
-struct PlainKeys : BitDigits {
-  __device__ __forceinline__ static Word encode(Word key) { return key; }
-  __device__ __forceinline__ static Word decode(Word word) { return word; }
-  /// Calls function(coding) with the coding to use for all keys of a tile.
-  template <class Function>
-  __device__ __forceinline__ void choose(const Function& function) const {
-    function(*this);
-  }
-};
-/// Keys that are encoded without a rotation.
-template <class Word>
-struct UnrotatedKeys {
-  const KeyCodec<Word>& codec;
-
-  __device__ __forceinline__ Word encode(Word key) const { return codec.encoded(key); }
-  __device__ __forceinline__ Word decode(Word word) const { return codec.decoded(word); }
-};
-template <class Word>
-struct EncodedKeys : BitDigits {
-  const BitRangeCodec<Word>& codec;
-
-  __device__ explicit EncodedKeys(const BitRangeCodec<Word>& codec) : codec(codec) {}
-  __device__ __forceinline__ Word encode(Word key) const { return codec.encode(key); }
-  __device__ __forceinline__ Word decode(Word word) const { return codec.decode(word); }
-  template <class Function>
-  __device__ __forceinline__ void choose(const Function& function) const {
-    if (codec.rotation == 0) {
-      function(UnrotatedKeys<Word>{codec.codec});
-    } else {
-      function(*this);
-    }
-  }
-};
-template <class Word>
+/// \tparam WritesKeys  otherwise keys are written later, from their counts
+template <class Word, bool WritesKeys>
 struct RankedKeys : BitDigits {
+  static constexpr bool writes_keys = WritesKeys;
+
   const few::Ranks<Word>& ranks;
 
   __device__ explicit RankedKeys(const few::Ranks<Word>& ranks) : ranks(ranks) {}
@@ -470,15 +214,6 @@ struct PortionPass {
   Buffer from;
   bool to_output;            ///< otherwise to the scratch buffer
   std::uint32_t* next_tile;  ///< the first tile that no block has taken
-};
-
-/// Where the items of each digit begin in the output of a pass. The last tile of a portion replaces
-/// them by those of the next one.
-struct StartsOfPass {
-  unsigned long long* starts;
-
-  [[nodiscard]] __device__ std::uint64_t load(int digit) const { return starts[digit]; }
-  __device__ void store(int digit, std::uint64_t next) const { starts[digit] = next; }
 };
 
 /// Moves the items of a portion of a pass. Called by all blocks of a kernel; the last pass writes to
@@ -515,7 +250,8 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
   std::uint32_t* const counts = shared.counts()[thread / 32];
   const auto digit_of = [&](Held word) { return coding.digit(word, shift); };
   // Read before the block takes a tile, and thus before the last tile replaces them.
-  if (has_digit) shared.starts_of_digits[thread] = starts_of_digits.load(thread);
+  if (has_digit)
+    shared.starts_of_digits[thread] = starts_of_digits.load(static_cast<unsigned int>(thread));
   const auto tiles = static_cast<std::uint32_t>((portion.length - 1) / Shared::tile + 1);
   for (;;) {
     if (thread == 0) shared.tile_number = atomicAdd(pass.next_tile, 1);
@@ -585,7 +321,8 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
           items_before(in_global_memory(statuses) + thread, tile, in_tile, portion.number);
       // The last tile of the portion knows where the next one begins.
       if (tile == tiles - 1)
-        starts_of_digits.store(thread, shared.starts_of_digits[thread] + before + in_tile);
+        starts_of_digits.store(static_cast<unsigned int>(thread),
+                               shared.starts_of_digits[thread] + before + in_tile);
       return before;
     };
     const bool has_whole_tile = is_full && in_tile == Shared::tile;
@@ -597,9 +334,11 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
       }
       __syncthreads();
       const std::uint64_t place = shared.places[0] + static_cast<unsigned int>(first);
+      if constexpr (Coding::writes_keys) {
 #pragma unroll
-      for (int r = 0; r < items; ++r)
-        keys_to[place + 32 * r] = coding.decode(static_cast<Word>(words[r]));
+        for (int r = 0; r < items; ++r)
+          keys_to[place + 32 * r] = coding.decode(static_cast<Word>(words[r]));
+      }
       if constexpr (ValueBytes != 0) {
         // Few at once: more registers would be spilled for all tiles.
 #pragma unroll 4
@@ -689,7 +428,8 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
         const Word word = shared.words()[place];
         const std::uint32_t digit = digit_of(word);
         if constexpr (ValueBytes != 0) found.set(r, digit);
-        if (is_item(place)) keys_to[shared.places[digit] + place] = chosen.decode(word);
+        if constexpr (Coding::writes_keys)
+          if (is_item(place)) keys_to[shared.places[digit] + place] = chosen.decode(word);
       }
     };
     coding.choose([&](const auto& chosen) {
@@ -725,12 +465,14 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
 }
 
 /// The portion of a pass of a sort whose digits have been counted.
+/// \param first  the lowest of the counted digits
 template <class Word>
 __device__ PortionPass pass_of(const Arguments<Word>& arguments, Passes* passes,
-                               const Portion& portion) {
+                               const Portion& portion, int first = 0) {
   const bool to_output = (passes->count - portion.pass) % 2 == 1;
   return {portion,
-          arguments.codec.ignored_bits + digit_bits * static_cast<int>(passes->order[portion.pass]),
+          arguments.codec.ignored_bits +
+              digit_bits * (first + static_cast<int>(passes->order[portion.pass])),
           portion.pass == 0 ? Buffer::input
           : to_output       ? Buffer::scratch
                             : Buffer::output,
@@ -752,33 +494,13 @@ __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
   restrict_to_segment(arguments, portion.begin, portion.length);
   if (portion.length == 0) return;
   const PortionPass pass = pass_of(arguments, passes, portion);
-  const StartsOfPass starts{passes->starts[passes->order[portion.pass]]};
+  const StartsOfPass starts(passes, passes->order[portion.pass], portion.has_wide_starts);
   if constexpr (IsPlain) {
     move_portion<Shared>(arguments, statuses, pass, PlainKeys<Word>{}, starts);
   } else {
     move_portion<Shared>(arguments, statuses, pass, EncodedKeys<Word>(arguments.codec), starts);
   }
 }
-
-/// Keys by the digits of their magnitudes.
-template <class Word>
-struct MagnitudeKeys {
-  const BitRangeCodec<Word>& codec;
-
-  /// \param shift  as of the two highest digits of a word
-  __device__ __forceinline__ static std::uint32_t digit(Word word, int shift) {
-    constexpr int of_lower = (all_passes<Word> - bucket_passes) * digit_bits;
-    return magnitude(word) >> (shift - of_lower) & (digits - 1);
-  }
-  __device__ __forceinline__ Word encode(Word key) const { return word_of(codec, key); }
-  __device__ __forceinline__ Word decode(Word word) const {
-    return codec.plain ? word : codec.decode(word);
-  }
-  template <class Function>
-  __device__ __forceinline__ void choose(const Function& function) const {
-    function(*this);
-  }
-};
 
 /// Whether one kernel passes over buckets of either kind: one launch less for short arrays. Registers do not
 /// suffice for both with keys of 4 bytes: on an H100, 2^26 f32 of a density of 1/x with u32 values take
@@ -795,9 +517,9 @@ __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
   wait_for_preceding_kernels();
   if (!decision->is_due(ArrayMethod::magnitudes) || portion.pass >= passes->count) return;
   move_portion<PassShared<Word, ValueBytes>>(
-      arguments, statuses, pass_of(arguments, passes, portion),
+      arguments, statuses, pass_of(arguments, passes, portion, all_passes<Word> - bucket_passes),
       MagnitudeKeys<Word>{arguments.codec},
-      StartsOfPass{passes->starts[passes->order[portion.pass]]});
+      StartsOfPass(passes, passes->order[portion.pass], portion.has_wide_starts));
 }
 
 /// A portion of a pass of a sort by buckets, or by magnitudes if they share it.
@@ -810,8 +532,9 @@ __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
   using Shared = PassShared<Word, ValueBytes>;
   wait_for_preceding_kernels();
   if (!decision->takes_kernels_of(ArrayMethod::buckets) || portion.pass >= passes->count) return;
-  const PortionPass pass = pass_of(arguments, passes, portion);
-  const StartsOfPass starts{passes->starts[passes->order[portion.pass]]};
+  const PortionPass pass =
+      pass_of(arguments, passes, portion, passes_of(arguments.codec) - bucket_passes);
+  const StartsOfPass starts(passes, passes->order[portion.pass], portion.has_wide_starts);
   if (decision->method == ArrayMethod::magnitudes) {
     if constexpr (shares_bucket_passes<Word>)
       move_portion<Shared>(arguments, statuses, pass, MagnitudeKeys<Word>{arguments.codec}, starts);
@@ -830,7 +553,8 @@ struct RankPassShared {
 };
 
 /// A portion of the only pass over items whose few distinct keys have been counted.
-template <class Word, int ValueBytes>
+/// \tparam WritesKeys  otherwise the values are moved to the scratch buffer, and the keys not at all
+template <class Word, int ValueBytes, bool WritesKeys = true>
 __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
                                   radix_shape<Word, ValueBytes>.resident_blocks)
     rank_pass_kernel(Arguments<Word> arguments, const ArrayDecision* decision,
@@ -840,9 +564,11 @@ __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
   if (!decision->has_few_keys()) return;
   auto& shared = *reinterpret_cast<RankPassShared<Word, ValueBytes>*>(dynamic_shared_memory());
   shared.ranks.load(*few_keys, arguments.codec);
+  PortionPass pass = pass_of(arguments, passes, portion);
+  pass.to_output = WritesKeys;
   move_portion<PassShared<Word, ValueBytes>>(
-      arguments, statuses, pass_of(arguments, passes, portion), RankedKeys<Word>(shared.ranks),
-      StartsOfPass{passes->starts[passes->order[portion.pass]]});
+      arguments, statuses, pass, RankedKeys<Word, WritesKeys>(shared.ranks),
+      StartsOfPass(passes, passes->order[portion.pass], portion.has_wide_starts));
 }
 
 }  // namespace sortie::segsort::radix

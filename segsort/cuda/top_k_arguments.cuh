@@ -16,10 +16,11 @@
 ///
 /// | Length                  | By       | Method                                                     |
 /// |-------------------------|----------|------------------------------------------------------------|
-/// | up to 512, if that is   | a warp   | a tile of neighbouring segments, sorted; the first k of    |
+/// | up to 128, if that is   | a warp   | a tile of neighbouring segments, sorted; the first k of    |
 /// | faster (tile_longest)   |          | each are written                                           |
 /// | up to 32, k = 1         | a thread | the least of each of four segments (top_k_least.cuh)       |
-/// | up to 8 k, at most 5120 | a team   | k > 32: a tile as above, of one segment                    |
+/// | up to 8 k, 512 to 5120  | a team   | k > 32: a tile as above, of one segment                    |
+/// | up to 256               | a team   | k = 32: the same                                           |
 /// | up to 32 (8-byte: 16)   | a thread | the least, or a sorting network in registers               |
 /// | up to 1024              | a warp   | threshold of all items in registers                        |
 /// | up to 8192, k <= 32     | a warp   | items below a threshold enter a buffer                     |
@@ -75,20 +76,22 @@ constexpr int buffer_capacity(std::int64_t k) {
   return top_k_chunk + (k > 512 ? 2 * static_cast<int>(most_selected) : 1024);
 }
 
-/// Segments that exceed a warp's tile are sorted by teams of warps, if k is large compared with
-/// their length (team_longest): lists of segments by the block class of the tile. All teams share
-/// blocks of so many warps.
+/// Segments that are too long for tiles are sorted by teams of one or more warps, if k is large
+/// compared with their length (team_longest): lists of segments by the block class of the tile. All
+/// teams share blocks of so many warps.
 inline constexpr int top_k_team_warps = 20;
-inline constexpr int team_lists = 3;
+inline constexpr int team_lists = 5;
 __host__ __device__ constexpr int team_class(int list) {
-  return list == 0 ? block_class(1024) : list == 1 ? block_class(2048) : block_class(5120);
+  constexpr int classes[team_lists] = {block_class(256), block_class(512), block_class(1024),
+                                       block_class(2048), block_class(5120)};
+  return classes[list];
 }
-static_assert(warps_of_block<std::uint32_t>(team_class(0)) == top_k_team_warps &&
-              warps_of_block<std::uint64_t>(team_class(0)) == top_k_team_warps &&
-              warps_of_block<std::uint32_t>(team_class(1)) == top_k_team_warps &&
-              warps_of_block<std::uint64_t>(team_class(1)) == top_k_team_warps &&
-              warps_of_block<std::uint32_t>(team_class(2)) == top_k_team_warps &&
-              warps_of_block<std::uint64_t>(team_class(2)) == top_k_team_warps);
+/// Of the first lists, each team is a warp.
+inline constexpr int teams_of_one_warp = 2;
+static_assert(team_warps(team_class(0)) == 1 && team_warps(team_class(1)) == 1);
+static_assert(top_k_team_warps % team_warps(team_class(2)) == 0 &&
+              top_k_team_warps % team_warps(team_class(3)) == 0 &&
+              top_k_team_warps % team_warps(team_class(4)) == 0);
 /// Shared memory that the tile of any team fits.
 inline constexpr std::size_t shared_bytes_of_teams = 128 * 1024;
 inline constexpr std::uint64_t longest_of_teams = block_capacity(team_class(team_lists - 1));
@@ -111,7 +114,8 @@ struct TopKCounters {
   unsigned long long results;     ///< extents listed in begins and ends
   unsigned long long team_segments[team_lists];
   unsigned long long stream_bound;
-  unsigned int stream_blocks_done;  ///< of the sample
+  unsigned long long stream_tie_end;  ///< keys equal to the bound are listed before this place
+  unsigned int stream_blocks_done;    ///< of the sample
   unsigned int has_stream_bound;
   unsigned int streamed;     ///< items within the bound
   unsigned int is_streamed;  ///< the results are written; nothing is left to do

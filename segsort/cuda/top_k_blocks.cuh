@@ -168,6 +168,7 @@ __device__ __forceinline__ void select_in_block(const BlockSource<Key>& source,
   TopKShared<Word>& shared = buffer.shared;
   const unsigned int warp = threadIdx.x / 32;
   const bool has_bound = bound != ~Word{0};
+  bool are_least = bound == 0;  // all words in the buffer are the least
   int parity = 0;
   buffer.count = 0;
   const Key* const from = source.words + source.begin;
@@ -181,6 +182,8 @@ __device__ __forceinline__ void select_in_block(const BlockSource<Key>& source,
   Word next[items_of_thread];
   load(next, warp * 32 * items_of_thread + lane());
   for (std::uint32_t base = 0; base < source.length; base += top_k_chunk) {
+    // Later items lose against those that the buffer has.
+    if (are_least && buffer.count >= wanted) break;
     if (buffer.count + top_k_chunk > static_cast<std::uint32_t>(capacity)) {
       const Word last = buffer.reduce(wanted);
       if (last == 0) return;
@@ -216,6 +219,7 @@ __device__ __forceinline__ void select_in_block(const BlockSource<Key>& source,
       }
       __syncthreads();
       bound = shared.bound;
+      are_least = bound == 0;
     }
     unsigned int passing[items_of_thread];
     std::uint32_t of_warp = 0;
@@ -328,7 +332,7 @@ __global__ void __launch_bounds__(top_k_block)
     if (threadIdx.x >= 32) continue;
     const auto share = static_cast<std::uint32_t>((s.wanted - 1) / sample_parts + 1);
     const Word bound = bound_by_minima<warps>(minima, share);
-    if (lane() == 0) atomicMax(&lists.bounds[index], static_cast<unsigned long long>(bound));
+    if (lane() == 0) atomicMax(&lists.bounds[index], stored_bound(bound));
   }
 }
 
@@ -365,7 +369,7 @@ __global__ void __launch_bounds__(top_k_block, 4)
     }
     Word bound = ~Word{0};
     if (in_parts && lists.bounds != nullptr && lists.bounds[owner_index] != 0)
-      bound = static_cast<Word>(lists.bounds[owner_index]);
+      bound = loaded_bound<Word>(lists.bounds[owner_index]);
     const Selection whole = selection_of(arguments, owner.segment);
     const Parts parts(whole.length);
     const std::uint64_t part = in_parts ? task - owner.first_part : 0;

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 
+#include "primitives/cuda/warp.cuh"
 #include "segsort/cuda/arguments.cuh"
+#include "segsort/cuda/top_k_threshold.cuh"
 
 /// Choice between selecting and sorting whole segments, by the lengths of the segments, which only the
 /// device knows.
@@ -16,7 +18,8 @@ struct TopKPlan {
 };
 
 inline constexpr int plan_threads = 1024;
-inline constexpr unsigned int plan_samples_of_thread = 16;
+/// Segments that a thread reads.
+inline constexpr unsigned int plan_samples_of_thread = 8;
 /// Segments are sorted if those that are not long have at least 3/4 of all items.
 inline constexpr double least_short_items = 0.75;
 
@@ -27,32 +30,40 @@ struct PlannedSegments {
   std::uint64_t count;
   const std::int64_t* device_count;
   std::uint64_t items;    ///< of the array
-  std::uint64_t longest;  ///< longer segments are long
+  std::uint64_t longest;  ///< longer segments are long; below 2^19
 };
 
 /// One block. The mean length of a sample of the segments, the long ones counted as empty, gives the
 /// number of items that are not in long ones. These need not be in the sample, however few they are.
+/// A warp reads rows of 32 neighbouring segments, which are spread over all.
 __global__ void __launch_bounds__(plan_threads)
     top_k_plan_kernel(const PlannedSegments segments, TopKPlan* plan) {
   constexpr std::uint64_t most_samples = std::uint64_t{plan_threads} * plan_samples_of_thread;
-  __shared__ unsigned long long sum;
+  __shared__ std::uint32_t sum;
   std::uint64_t count = segments.count;
   if (segments.device_count != nullptr)
     count = min(count, static_cast<std::uint64_t>(max(*segments.device_count, std::int64_t{0})));
+  constexpr std::uint64_t rows = most_samples / 32;
+  const bool reads_all = count <= most_samples;
   const std::uint64_t samples = min(count, most_samples);
+  const std::uint64_t step = reads_all ? 32 : (count - 32) / (rows - 1);
   if (threadIdx.x == 0) sum = 0;
   __syncthreads();
-  unsigned long long own = 0;
+  std::uint32_t own = 0;
 #pragma unroll
   for (unsigned int r = 0; r < plan_samples_of_thread; ++r) {
-    const std::uint64_t sample = std::uint64_t{r} * plan_threads + threadIdx.x;
+    const unsigned int sample = r * plan_threads + threadIdx.x;
     if (sample >= samples) continue;
-    const std::uint64_t segment = sample * count / samples;
+    const std::uint64_t segment = sample / 32 * step + sample % 32;
     const std::uint64_t begin = segments.begins[segment];
     const std::uint64_t end = segments.ends[segment];
-    if (end > begin && end - begin <= segments.longest) own += end - begin;
+    if (end > begin && end - begin <= segments.longest)
+      own += static_cast<std::uint32_t>(end - begin);
   }
-  if (own != 0) atomicAdd(&sum, own);
+  // Of 32 bits, and by one lane: additions of 64 bits in shared memory are loops, which 1024 threads
+  // would run one after the other.
+  own = total_of_warp(own);
+  if (lane() == 0) atomicAdd(&sum, own);
   __syncthreads();
   if (threadIdx.x != 0) return;
   const bool sorts = samples != 0 && static_cast<double>(sum) * static_cast<double>(count) >=

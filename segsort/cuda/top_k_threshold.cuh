@@ -91,4 +91,14 @@ __device__ __forceinline__ Threshold<Word> threshold_in_warp(const Word (&words)
   });
 }
 
+/// A bound in TopKLists::bounds: one more, since 0 means that there is none. The two greatest
+/// 64-bit words are stored, and loaded, as the greatest.
+__device__ __forceinline__ unsigned long long stored_bound(unsigned long long bound) {
+  return min(bound, ~0ULL - 1) + 1;
+}
+template <class Word>
+__device__ __forceinline__ Word loaded_bound(unsigned long long stored) {
+  return static_cast<Word>(stored == ~0ULL ? stored : stored - 1);
+}
+
 }  // namespace sortie::segsort

@@ -113,6 +113,14 @@ class Fuzzer {
                                  any_type(), sometimes_null(sorted.data()), any_flags()),
                   context);
     }
+    if (one_in(3)) {
+      auto positions = storage(size * 8);
+      const std::uint64_t k = one_in(10) ? random_() | std::uint64_t{1} << 60 : below(size + 1);
+      return note(sortie_top_k(context, any_memory(), type, sometimes_null(keys.data()), size, k,
+                               sometimes_null(sorted.data()), any_type(),
+                               sometimes_null(positions.data()), any_flags()),
+                  context);
+    }
     const bool in_place = one_in(2);
     note(sortie_sort(context, any_memory(), type, sometimes_null(keys.data()),
                      in_place ? keys.data() : sorted.data(), size, sometimes_null(values.data()),

@@ -10,8 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "primitives/key_codec.hpp"
-#include "sortie/key_types.hpp"
+#include "tests/bindings/keys.hpp"
 #include "tests/bindings/place.hpp"
 
 // The sorts of the C interface against std::stable_sort.
@@ -20,43 +19,12 @@ namespace {
 
 using testing::HasSubstr;
 
-template <class Key>
-constexpr sortie_type c_type = static_cast<sortie_type>(key_type_of<Key>());
-
-/// Keys with many duplicates, of both signs where there are any.
-template <class Key>
-std::vector<Key> some_keys(std::size_t size, unsigned seed = 1) {
-  std::mt19937_64 random(seed);
-  std::vector<Key> keys(size);
-  for (auto& key : keys) key = static_cast<Key>(static_cast<std::int64_t>(random() % 200) - 100);
-  return keys;
-}
-
 /// A value of any size, made of its number.
 std::vector<std::uint8_t> some_values(std::size_t size, std::size_t value_bytes) {
   std::vector<std::uint8_t> values(size * value_bytes);
   for (std::size_t i = 0; i < values.size(); ++i)
     values[i] = static_cast<std::uint8_t>(i / value_bytes * 31 + i % value_bytes * 7);
   return values;
-}
-
-struct Offsets {
-  std::vector<std::uint32_t> begins;
-  std::vector<std::uint32_t> ends;
-};
-
-/// Segments of many lengths; with gaps, or one after the other as in CSR.
-Offsets some_segments(std::uint32_t size, bool gaps) {
-  Offsets offsets;
-  std::mt19937 random(5);
-  std::uint32_t begin = gaps ? 3 : 0;
-  while (begin < size) {
-    const std::uint32_t end = std::min<std::uint32_t>(size, begin + random() % 90);
-    offsets.begins.push_back(begin);
-    offsets.ends.push_back(end);
-    begin = end + (gaps ? random() % 5 : 0);
-  }
-  return offsets;
 }
 
 /// The positions of sorted keys, within each segment.
@@ -168,9 +136,7 @@ class CSort : public testing::Test {
   }
 };
 
-using Keys = testing::Types<std::uint8_t, std::int8_t, std::uint16_t, std::int16_t, std::uint32_t,
-                            std::int32_t, float, std::uint64_t, std::int64_t, double>;
-TYPED_TEST_SUITE(CSort, Keys);
+TYPED_TEST_SUITE(CSort, CKeys);
 
 TYPED_TEST(CSort, KeysAndValuesOfEverySize) {
   for (const std::size_t value_bytes : {0, 1, 3, 4, 8, 12, 16, 24})

@@ -5,6 +5,7 @@
     check.py build/tests gpu-run.json
     check.py build/tests gpu-run.json --tools tests memcheck --jobs 8 --shards memcheck=4 --limit 300
     check.py build/tests gpu-run.json --tools racecheck --add --filter racecheck:spgemm='Multiply/0.*'
+    check.py build/tests gpu-run.json --tools memcheck racecheck --short --add --jobs 16 --shards racecheck=16 --shards memcheck=6
 
 TESTS is the folder of the test programs (NAME_tests). The file is rewritten after each process, so a
 run that is stopped leaves what it had. --add keeps what an earlier call wrote for other programs and
@@ -15,12 +16,14 @@ is 1 when a test failed, a tool found something, or a process did not end.
 Needs Python 3.9, and compute-sanitizer for everything but `tests`.
 
 Filters: memcheck leaves out inputs of more than 2^31 items, and the rows of a million products for all
-value types but one, which take half a minute each, and long matches between genomes. racecheck slows kernels down some hundred times. It
+value types but one, which take half a minute each, long matches between genomes, and sorts of the classics
+of many keys. racecheck slows kernels down some hundred times. It
 therefore looks at Sortie's own kernels only, and runs small tests that together launch every kernel,
 for unsigned keys or 32-bit positions where other types launch the same ones. It cannot follow
 block_sort_kernel with teams of different sizes (docs/sanitizers.md), so that kernel has a run of its own
 with few items in teams of one size. SegsortPeers.SortEveryShape is left out: the bench measures no sort that takes more
-than 2 s, and racecheck slows some down to more than that.
+than 2 s, and racecheck slows some down to more than that. With --short, memcheck runs a part of the tests of the
+sorting layer too, and nothing of other programs: on one GPU with 16 cores each tool takes about a minute.
 """
 
 import argparse
@@ -41,17 +44,36 @@ import zlib
 TOOLS = ["tests", "memcheck", "racecheck", "initcheck"]
 LARGE = "*Large*"
 MEMCHECK = f"-{LARGE}:CInterfaceMemory*:LongRows/0.*:LongRows/1.*:LongRows/3.*:LongRows/4.*:LongRows/5.*:WriteMatches.LongMatches*"
+# What memcheck leaves out of a program beside these: sorts that take it minutes; smaller tests launch their kernels.
+# Of the classics, selection, insertion and transposition take a round for each key.
+MEMCHECK_FURTHER = {"papers_device": ":*Classics.SortManyKeys*:*Classics.SortPairs*:*Classics.SortAnyLength/*ion:*Classics.CountTransactions/*ion",
+                    "multisort_device": ":DeviceHostSort.BeyondTheMemory*"}
+# The programs of the sorting layer, and what memcheck runs of each with --short. None: what it always runs.
+SHORT = {
+    "device_segmented_sort": "DeviceSegmentedSortTest.*:DeviceSegment*:DeviceNarrowKeys/*.SmallInputs:DeviceNarrowKeys/*.ForTools"
+                             ":DeviceNarrowKeys/1.OneSegmentForTools:DeviceTeamsTest/*:DeviceSortOptions*:DeviceKeyPatternTest/0.*-*Large*",
+    "device_sort": "DeviceArraySort/1.*:DeviceArraySort/7.*:DeviceArraySort/5.Desc*:DeviceArraySort/10.*:DeviceArraySortByDigits/*"
+                   ":DeviceArraySortOfMagnitudes/*.ShortArrays:DeviceArraySortOfOrdered/0.*",
+    "device_top_k": "DeviceTopKForTools.*:DeviceTopKGraph.*:DeviceTopKSegmentsTest.OwnK*:DeviceTopKSegmentsTest.ShortTeams",
+    "segmented_sort": "SegmentedSortTest/5.*:SegmentedSortTest/18.*:SegmentOffset*:HalfKeys*",
+    "sorting_device": None,
+    "multisort_device": "DeviceSort.NotANumber*:*ChangedPartsOfRmgSort.OneSort*:DeviceHostSort.ReportsTheRepair*:DeviceSortTest/0.Unequal*",
+    "multisort_merge": "MergeSortOfU32.AFewTilesOfPairs:*OfFloatingPoint*:*Errors*:MergeSort/0.EveryLengthAndCut",
+    "papers_device": "DeviceIcs17BitRangeTest.*:DeviceIcs17CountTest.*:*Classics.OneSortOfPairs*",
+    "bitonic_device": "Bitonic/0.*:Bitonic/5.EveryLength:BitonicOfFloatingPoint.*:BitonicErrors.*:BitonicOfLargestKeys.*",
+    "c_interface": "CSort/0.*:CSort/4.*:CSortErrors.*:CHalf*:CTopK/0.*:CTopK/4.*:CTopKResults.*:CTopKErrors.*",
+}
 # Programs, and what racecheck and initcheck run of each.
 PROGRAMS = {
     "core_cuda": f"-{LARGE}",
     "device_segmented_sort": "DeviceSegmentedSortTest.*:DeviceShapeTest/0.OneSegment*:DeviceShapeTest/0.Each*:DeviceShapeTest/6.OneSegment*"
                              ":DeviceSegmentValues/1.*:DeviceSegmentBits/1.*:DeviceNarrowKeys/1.Threads:DeviceNarrowKeys/1.SmallInputs:DeviceNarrowKeys/3.SmallInputs"
                              ":DeviceNarrowKeys/1.*ForTools:DeviceNarrowKeys/3.*ForTools"
-                             "-*SortsOfTheSameData*",
+                             "-*SortsOfTheSameData*:*ALargeGiant*",
     "device_sort": "DeviceArraySort/1.EveryD*:DeviceArraySort/7.EveryD*:DeviceArraySort/5.Desc*:DeviceArraySortByDigits/1.BucketsOf*"
                    ":DeviceArraySortByDigits/0.DigitsOf*:DeviceArraySortByDigits/0.RanksOf*:DeviceArraySort/10.Desc*",
-    "device_top_k": "DeviceTopKSegmentsTest.OwnK*:DeviceTopKGraph.*",
-    "papers_device": "DeviceIcs17BitRangeTest.*:DeviceIcs17CountTest.*:*Classics.OneSortOfPairs*-*transposition*:*insertion*:*selection*",
+    "device_top_k": "DeviceTopKSegmentsTest.OwnK*:DeviceTopKSegmentsTest.ShortTeams:DeviceTopKGraph.*",
+    "papers_device": "DeviceIcs17BitRangeTest.*:DeviceIcs17CountTest.*:*Classics.OneSortOfPairs*",
     "bitonic_device": "BitonicOfFloatingPoint.*:BitonicErrors.*",
     "dc3_device": "*DeviceConstruction.EqualsReferenceOnShort*",
     "bench_device": "SegsortPeers.*:TuneOnDevice.EveryBinding*-*SortEveryShape",
@@ -61,7 +83,7 @@ PROGRAMS = {
     "graph_clusters": "FindClusters.Two*:FindClusters.Clusters*",
     "suffix_array_device": "DeviceBuild/0.*:DeviceRanges/0.EqualReference*:DeviceRanges/0.RowsAre*:DeviceRanges/0.MirroredTextsOf*"
                            "-*HoldsNoMoreMemory*:*OrdersLargeGroups*",
-    "segmented_sort": "SegmentedSortTest/?.SortsEveryShape:SegmentOffset*",
+    "segmented_sort": "SegmentedSortTest/1.SortsEveryShape:SegmentedSortTest/12.SortsEveryShape:SegmentOffsetTest/3.*:HalfKeys/0.Segments",
     "spgemm": "Multiply/0.*-*ColumnsBeyondMemory*",
     "suffix_array": "-*/1.*:*LongerThanTheReference*:CheckSuffixArray*:*AllShortTexts*:*Million*",
     "genome_index": "GenomeIndex.Files*:StarAnnotation.FilesAreThoseOfStar:FmIndex.FilesAre*",
@@ -70,16 +92,16 @@ PROGRAMS = {
     "inverted_index": "BuildIndex.NoDocuments*:BuildIndex.StemsJoin*:BuildIndex.LongWords*",
     "text_deduplication_device": "FindDuplicates.Removes*:FindDuplicates.Counts*:FindDuplicates.Runs*:DeviceSearch.Says*:DeviceStream.GoesOn*",
     "sorting_device": "ResidentSortOfFiles.TakesBudgets*",
-    "multisort_device": "DeviceSort.NotANumber*:DeviceHostSort.ChangedParts*:DeviceHostSort.ReportsTheRepair*",
+    "multisort_device": "DeviceSort.NotANumber*:*ChangedPartsOfRmgSort.OneSort*:DeviceHostSort.ReportsTheRepair*",
     "multisort_merge": "MergeSortOfU32.AFewTilesOfPairs:*OfFloatingPoint*:*Errors*",
-    "c_interface": "CSort/4.Descending:CSort/0.Positions:CSpgemm/1.PlanTakesNewValues:CSuffixes/0.*",
+    "c_interface": "CSort/4.Descending:CSort/0.Positions:CSpgemm/1.PlanTakesNewValues:CSuffixes/0.*:CTopKResults.KeysAlone",
     # Products on several threads: racecheck loses track of overlapping launches (docs/sanitizers.md).
     "cluster_devices": "DeviceSuffixArrays/0.OfTricky*:RankDevices.*",
     "cli": None,  # starts the program, which the tools do not follow: `tests` only
 }
 RACECHECK_KERNELS = ["--kernel-name", "kns=sortie", "--kernel-name-exclude", "kns=block_sort_kernel"]
 # Further runs of a tool: (program, tool) -> (filter, options).
-FURTHER = {("device_segmented_sort", "racecheck"): ("DeviceTeamsTest/*.FewItems", ["--kernel-name", "kns=sortie"]),
+FURTHER = {("device_segmented_sort", "racecheck"): ("DeviceTeamsTest/*.FewItems*", ["--kernel-name", "kns=sortie"]),
            ("device_top_k", "racecheck"): ("DeviceTopKForTools.*", RACECHECK_KERNELS)}
 FOUND_SOMETHING = 9  # the tool's exit code; a failed test gives 1, a missing GPU 77
 
@@ -96,6 +118,7 @@ def parse_arguments():
                         help="GoogleTest filter in place of the one in this file; may be repeated")
     parser.add_argument("--shards", action="append", default=[], metavar="TOOL[:PROGRAM]=N",
                         help="processes that share the tests of a program; may be repeated")
+    parser.add_argument("--short", action="store_true", help="programs of the sorting layer only, with fewer tests under memcheck")
     parser.add_argument("--sortie", type=pathlib.Path, metavar="FILE", help="the program (default: TESTS/../bin/sortie)")
     parser.add_argument("--commit", help="default: what git says here")
     parser.add_argument("--logs", type=pathlib.Path, metavar="FOLDER", help="for full output (default: a temporary one)")
@@ -136,14 +159,24 @@ def machine():
             "compute_sanitizer": sanitizer[1] if sanitizer else "unknown"}
 
 
-def parts_of(program, tool, filters, shards):
-    """What is run of a program under a tool: (filter, options of the tool, shard, number of shards)"""
-    own = "*" if tool == "tests" else MEMCHECK if tool == "memcheck" else PROGRAMS[program]
+def number_of_tests(path, filter):
+    """How many tests of a program a filter selects; None where the program does not say."""
+    lines = output_of(str(path.resolve()), "--gtest_list_tests", f"--gtest_filter={filter}").splitlines()
+    return sum(line.startswith("  ") for line in lines) or None
+
+
+def parts_of(program, tool, arguments, filters, shards):
+    """What is run of a program under a tool: (filter, options of the tool, shard, number of shards). At least a test each."""
+    own = "*" if tool == "tests" else MEMCHECK + MEMCHECK_FURTHER.get(program, "") if tool == "memcheck" else PROGRAMS[program]
+    if arguments.short and tool == "memcheck":
+        own = SHORT[program] or own
     runs = [(setting(filters, tool, program, own), RACECHECK_KERNELS if tool == "racecheck" else [])]
     if (program, tool) in FURTHER:
-        runs.append(FURTHER[program, tool])
-    number = int(setting(shards, tool, program, 1))
-    return [(filter, options, shard, number) for filter, options in runs for shard in range(number)]
+        runs.insert(0, FURTHER[program, tool])  # first: they take longest
+    most = int(setting(shards, tool, program, 1))
+    path = arguments.folder / f"{program}_tests"
+    numbers = [min(most, number_of_tests(path, filter) or most) if most > 1 else most for filter, _ in runs]
+    return [(*run, shard, number) for run, number in zip(runs, numbers) for shard in range(number)]
 
 
 def counts_of_report(path):
@@ -190,6 +223,8 @@ class Runner:
         threads = max(1, len(os.sched_getaffinity(0)) // arguments.jobs)
         self.environment = {"OMP_NUM_THREADS": str(threads), **os.environ,
                             "SORTIE_TEST_BACKEND": "cuda", "SORTIE_PROGRAM": str(sortie.resolve())}
+        if arguments.jobs == 1:
+            self.environment["SORTIE_TEST_ALONE"] = "1"  # free memory of the GPU can be compared
 
     def stop(self, *_):
         """Ends all processes and this program: a run that is stopped must not leave load on the GPU."""
@@ -254,10 +289,11 @@ def describe(program, tool, entry):
 def main():
     arguments = parse_arguments()
     filters, shards = by_tool(arguments.filter, "--filter"), by_tool(arguments.shards, "--shards")
-    programs = arguments.programs or list(PROGRAMS)
+    known = list(SHORT if arguments.short else PROGRAMS)
+    programs = arguments.programs or known
     for program in programs:
-        if program not in PROGRAMS:
-            sys.exit(f"check.py: --programs: found \"{program}\", expected one of {', '.join(PROGRAMS)}")
+        if program not in known:
+            sys.exit(f"check.py: --programs: found \"{program}\", expected one of {', '.join(known)}")
     commit = arguments.commit or output_of("git", "describe", "--always", "--dirty").strip()
     if not commit:
         sys.exit("check.py: no git repository here; --commit must name the commit")
@@ -269,7 +305,7 @@ def main():
 
     work = [(program, tool, part) for tool in arguments.tools for program in programs
             if tool == "tests" or PROGRAMS[program] is not None
-            for part in parts_of(program, tool, filters, shards)]
+            for part in parts_of(program, tool, arguments, filters, shards)]
     for program, tool, _ in work:
         runs = sum((p, t) == (program, tool) for p, t, _ in work)
         result["programs"].setdefault(program, {})[tool] = {"commit": commit, "runs": runs, "parts": []}

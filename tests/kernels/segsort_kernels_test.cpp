@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "segsort/cuda/array_tile.cuh"
 #include "segsort/cuda/batch_sort.cuh"
 #include "segsort/cuda/block_sort.cuh"
 #include "segsort/cuda/bucket_runs.cuh"
@@ -595,7 +596,7 @@ void sort_by_digits(Keys kind, Order order, bool alternates = false) {
   std::vector<radix::Status> statuses(4 * radix::digits, 0xdeadbeef);
   cuda_on_host::run_block(radix::count_threads, [&] {
     radix::count_digits_kernel(problem.arguments, &decision, ArrayMethod::digits, &passes,
-                               statuses.data(), statuses.size(), length);
+                               statuses.data(), statuses.size(), nullptr, 0, length);
   });
   std::uint32_t number = 0;
   for (std::uint32_t pass = 0; pass < sizeof(Word); ++pass) {
@@ -677,7 +678,7 @@ bool sort_by_buckets(Keys kind, std::uint64_t stride, Order order = Order::ascen
   std::vector<radix::Status> statuses(3 * radix::digits);
   cuda_on_host::run_block(radix::count_threads, [&] {
     radix::count_digits_kernel(problem.arguments, &decision, ArrayMethod::buckets, &passes,
-                               statuses.data(), statuses.size(), length);
+                               statuses.data(), statuses.size(), nullptr, 0, length);
   });
   for (std::uint32_t pass = 0; pass < radix::bucket_passes; ++pass) {
     cuda_on_host::run_block(Shared::threads, [&] {
@@ -728,8 +729,9 @@ TEST(Kernels, Magnitudes) {
 
 /// Sorts an array of few distinct keys by their ranks, in two portions.
 /// \return whether there were few enough
+/// \param alternates  the values are moved to the scratch buffer, and the keys counted only
 template <class Word, int ValueBytes>
-bool sort_by_ranks(Keys kind, Order order = Order::ascending) {
+bool sort_by_ranks(Keys kind, Order order = Order::ascending, bool alternates = false) {
   using Shared = radix::PassShared<Word, ValueBytes>;
   constexpr std::uint32_t length = 2 * Shared::tile + 1234;
   Problem<Word, ValueBytes> problem({length}, kind, order);
@@ -747,16 +749,29 @@ bool sort_by_ranks(Keys kind, Order order = Order::ascending) {
   radix::Passes passes{};
   passes.count = 1;
   for (unsigned int d = 0; d < radix::digits; ++d)
-    passes.starts[0][d] = d < table.used ? table.positions[d] : length;
+    passes.starts[d] = d < table.used ? static_cast<std::uint32_t>(table.positions[d]) : length;
   std::vector<radix::Status> statuses(2 * radix::digits);
   const ArrayDecision decision{InputKind::few_keys, ArrayMethod::ranges, 0};
   for (const std::uint32_t begin : {0, 2 * Shared::tile}) {
     const radix::Portion portion{0, begin == 0 ? 0u : 1u, begin,
                                  begin == 0 ? 2 * Shared::tile : length - begin};
     cuda_on_host::run_block(Shared::threads, [&] {
-      radix::rank_pass_kernel<Word, ValueBytes>(problem.arguments, &decision, &table, &passes,
-                                                statuses.data(), portion);
+      const auto run = [&]<bool WritesKeys>() {
+        radix::rank_pass_kernel<Word, ValueBytes, WritesKeys>(problem.arguments, &decision, &table,
+                                                              &passes, statuses.data(), portion);
+      };
+      alternates ? run.template operator()<false>() : run.template operator()<true>();
     });
+  }
+  if (alternates) {
+    EXPECT_TRUE(std::all_of(problem.keys_out.begin(), problem.keys_out.end(),
+                            [](Word key) { return key == 77; }));
+    for (unsigned int rank = 0; rank < table.used; ++rank)
+      std::fill(problem.keys_out.begin() + static_cast<std::ptrdiff_t>(table.positions[rank]),
+                problem.keys_out.end(),
+                problem.arguments.codec.decode(static_cast<Word>(table.sorted[rank])));
+    std::memcpy(problem.values_out.data(), problem.arguments.values_scratch,
+                length * sizeof(typename decltype(problem)::Value));
   }
   problem.expect_sorted(any_length);
   return true;
@@ -768,6 +783,45 @@ TEST(Kernels, RanksOfFewKeys) {
   EXPECT_TRUE((sort_by_ranks<std::uint64_t, 4>(Keys::few_and_greatest)));
   EXPECT_TRUE((sort_by_ranks<std::uint64_t, 8>(Keys::few_random, Order::descending)));
   EXPECT_FALSE((sort_by_ranks<std::uint64_t, 4>(Keys::two_fields)));
+}
+
+TEST(Kernels, RanksOfFewKeysInDoubleBuffers) {
+  EXPECT_TRUE((sort_by_ranks<std::uint32_t, 4>(Keys::few, Order::descending, true)));
+  EXPECT_TRUE((sort_by_ranks<std::uint64_t, 8>(Keys::few_and_greatest, Order::ascending, true)));
+}
+
+/// Sorts an array in one tile, and gathers values of `Units` units.
+template <class Word, int Warps, int Items, class Unit, unsigned int Units>
+void sort_in_array_tile(std::uint32_t length, Keys kind, Order order = Order::ascending) {
+  Problem<Word, 4> problem({length}, kind, order);
+  std::vector<Unit> values(length * Units);
+  std::vector<Unit> moved(length * Units);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<Unit>(i * 7);
+  cuda_on_host::run_block(32 * Warps, [&] {
+    array_tile_kernel<Word, Warps, Items>(
+        problem.arguments, PackedField{values.data(), moved.data(), sizeof(Unit), Units}, length);
+  });
+  // Positions are the values that the problem expects.
+  Arguments<Word> positions = problem.arguments;
+  positions.keys_out = nullptr;
+  cuda_on_host::run_block(32 * Warps, [&] {
+    array_tile_kernel<Word, Warps, Items>(
+        positions, PackedField{nullptr, problem.values_out.data(), 4, 1}, length);
+  });
+  problem.expect_sorted(any_length);
+  for (std::uint32_t i = 0; i < length * Units; ++i)
+    ASSERT_EQ(moved[i], values[problem.values_out[i / Units] * Units + i % Units]);
+}
+
+TEST(Kernels, ArrayTile) {
+  sort_in_array_tile<std::uint32_t, 8, 8, std::uint8_t, 1>(1, Keys::random);
+  sort_in_array_tile<std::uint32_t, 8, 8, std::uint16_t, 3>(2047, Keys::few);
+  sort_in_array_tile<std::uint64_t, 8, 8, std::uint64_t, 2>(2048, Keys::steep, Order::descending);
+  sort_in_array_tile<std::uint32_t, 16, 8, std::uint32_t, 1>(4001, Keys::two_fields);
+  sort_in_array_tile<std::uint64_t, 16, 8, std::uint8_t, 5>(3000, Keys::half_greatest);
+  sort_in_array_tile<std::uint32_t, 16, 16, std::uint32_t, 1>(8192, Keys::random,
+                                                              Order::descending);
+  sort_in_array_tile<std::uint64_t, 16, 16, std::uint64_t, 1>(5000, Keys::few_random);
 }
 
 TEST(Kernels, Digits) {

@@ -26,7 +26,14 @@
 namespace sortie::segsort {
 namespace {
 
-enum class Keys { random, equal, few, ascending, descending };
+enum class Keys {
+  random,
+  equal,
+  few,
+  ascending,
+  descending,
+  least_last  ///< those of the last eighth are less than all others
+};
 
 template <class Word>
 std::vector<Word> keys_of(Keys kind, std::size_t count) {
@@ -48,6 +55,9 @@ std::vector<Word> keys_of(Keys kind, std::size_t count) {
         break;
       case Keys::descending:
         keys[i] = static_cast<Word>((count - i) / 2);
+        break;
+      case Keys::least_last:
+        keys[i] = static_cast<Word>(random() % 7 + (i < count / 8 * 7 ? 7 : 0));
         break;
     }
   }
@@ -137,7 +147,7 @@ void expect_top(const std::vector<std::uint64_t>& lengths, std::uint64_t k, Keys
       team_segments[list].resize(lengths.size());
       of_tiles.lists.team_segments[list] = team_segments[list].data();
     }
-    if (k > most_sorted_in_kernel) of_tiles.team_longest = longest_of_teams;
+    if (k >= most_sorted_in_kernel) of_tiles.team_longest = longest_of_teams;
     const ChunkPlan chunks{1'000'000, chunk * 5, 1};
     if (k == 1 && tile_longest == longest_of_least)
       cuda_on_host::run_block(32 * top_k_warps, [&] { top_k_least_kernel<Word>(of_tiles); });
@@ -145,7 +155,9 @@ void expect_top(const std::vector<std::uint64_t>& lengths, std::uint64_t k, Keys
       cuda_on_host::run_block(top_k_tile_threads,
                               [&] { top_k_tile_kernel<Word, 8, std::uint32_t>(of_tiles, chunks); });
     cuda_on_host::run_block(32 * top_k_team_warps,
-                            [&] { top_k_team_kernel<Word, 8>(of_tiles, 227 * 1024); });
+                            [&] { top_k_team_kernel<Word, 8, false>(of_tiles, 227 * 1024); });
+    cuda_on_host::run_block(32 * top_k_team_warps,
+                            [&] { top_k_team_kernel<Word, 8, true>(of_tiles, 227 * 1024); });
   } else if (by_threads) {
     cuda_on_host::run_block(32 * top_k_warps, [&] {
       chunk == 32 ? top_k_thread_kernel<Word, longest_of_thread<WordOf<Word>>>(arguments)
@@ -210,6 +222,9 @@ void expect_tiles() {
     for (const std::uint64_t gap : {0, 2})
       expect_top<Word>(short_lengths, 1, kind, true, gap, 32, false, longest_of_least);
   expect_top<Word>(short_lengths, 20, Keys::few, true, 2, 7, false, 200);
+  // With teams for the longer ones.
+  for (const Keys kind : {Keys::random, Keys::few})
+    expect_top<Word>(short_lengths, 32, kind, true, 1, 32, false, longest_in_warp);
   expect_top<Word>({0, 0, 700, 0}, 3, Keys::random, true, 0, 32, false, 512);
   std::vector<std::uint64_t> of_tiles = short_lengths;
   std::erase_if(of_tiles, [](std::uint64_t length) { return length > longest_of_tile; });
@@ -276,6 +291,9 @@ TEST(TopKKernels, SegmentsInParts) {
   expect_top<std::uint32_t>(lengths, 300, Keys::few, false);
   expect_top<std::uint64_t>(lengths, 7, Keys::descending, true);
   expect_top<std::uint8_t>(lengths, 300, Keys::random, false);
+  expect_top<std::uint8_t>(lengths, 1, Keys::random, true);
+  expect_top<std::uint8_t>(lengths, 30, Keys::descending, true);
+  expect_top<std::uint8_t>(lengths, 30, Keys::few, true);
   expect_top<std::uint16_t>(lengths, 20, Keys::few, true);
 }
 
@@ -350,7 +368,8 @@ void expect_streamed(std::uint64_t k, Keys kind, bool is_streamed) {
     EXPECT_TRUE(std::all_of(positions.begin(), positions.end(), [](auto p) { return p == 77; }));
     EXPECT_EQ(begins, 1U);
     std::uint64_t within = 0;
-    for (std::uint64_t i = begin; i < end; ++i) within += keys[i] <= bounds[0] ? 1 : 0;
+    for (std::uint64_t i = begin; i < end; ++i)
+      within += keys[i] <= loaded_bound<WordOf<Word>>(bounds[0]) ? 1 : 0;
     EXPECT_GE(within, k);
     return;
   }
@@ -372,9 +391,56 @@ TEST(TopKKernels, StreamedSegment) {
   expect_streamed<std::uint32_t>(500, Keys::ascending, true);
   expect_streamed<std::uint64_t>(40, Keys::descending, true);
   expect_streamed<std::uint16_t>(33, Keys::random, true);
-  expect_streamed<std::uint16_t>(1000, Keys::few, false);
-  expect_streamed<std::uint32_t>(1000, Keys::few, false);
-  expect_streamed<std::uint32_t>(33, Keys::equal, false);
+}
+TEST(TopKKernels, StreamedSegmentOfEqualKeys) {
+  expect_streamed<std::uint8_t>(1, Keys::random, true);
+  expect_streamed<std::uint8_t>(1000, Keys::random, true);
+  expect_streamed<std::uint8_t>(2048, Keys::few, true);
+  expect_streamed<std::uint8_t>(33, Keys::least_last, false);
+  expect_streamed<std::uint16_t>(2048, Keys::random, true);
+  expect_streamed<std::uint16_t>(1000, Keys::few, true);
+  expect_streamed<std::uint16_t>(1000, Keys::least_last, false);
+  expect_streamed<std::uint32_t>(1000, Keys::few, true);
+  expect_streamed<std::uint32_t>(33, Keys::equal, true);
+}
+
+/// The filter of vectors against a comparison of each key, for keys of all types and orders.
+template <class Key>
+void expect_filter(KeyKind kind, Order order) {
+  SCOPED_TRACE(testing::Message() << sizeof(Key) << " bytes, kind " << static_cast<int>(kind));
+  const WordCodec<Key> codec{KeyCodec<Key>(kind, order)};
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 2000; ++round) {
+    KeyVector<Key> vectors[2];
+    const int spread = static_cast<int>(random() % (8 * sizeof(Key)));
+    const auto base = static_cast<Key>(random());
+    WordOf<Key> least = ~WordOf<Key>{0};
+    for (KeyVector<Key>& vector : vectors) {
+      for (Key& key : vector.keys) {
+        key = static_cast<Key>(base + (random() >> (63 - spread)));
+        least = std::min(least, codec.encoded(key));
+      }
+    }
+    const bool is_high = least >= WordOf<Key>{1} << (8 * sizeof(Key) - 1);
+    cuda_on_host::run_block(32, [&] {
+      const VectorFilter<Key> filter(codec);
+      EXPECT_TRUE(filter.any_within(vectors, least));
+      if (least != 0 && !is_high) {
+        EXPECT_FALSE(filter.any_within(vectors, least - 1));
+      }
+    });
+    if (testing::Test::HasFailure()) return;
+  }
+}
+TEST(TopKKernels, FilterOfVectors) {
+  for (const Order order : {Order::ascending, Order::descending}) {
+    for (const KeyKind kind : {KeyKind::unsigned_integer, KeyKind::signed_integer}) {
+      expect_filter<std::uint8_t>(kind, order);
+      expect_filter<std::uint16_t>(kind, order);
+    }
+    expect_filter<std::uint16_t>(KeyKind::floating_point, order);
+    expect_filter<std::uint32_t>(KeyKind::floating_point, order);
+  }
 }
 
 /// Segments of narrow keys in tiles; longer ones are listed, and converted
@@ -511,6 +577,12 @@ TEST(NarrowTiles, EveryLength) {
 
 // Ascending keys: the first part has all items within the bound, too many to be ordered.
 TEST(TopKKernels, SampledSegment) {
+  for (const std::uint64_t bound : {std::uint64_t{0}, std::uint64_t{77}, ~std::uint64_t{2}}) {
+    EXPECT_NE(stored_bound(bound), 0U);
+    EXPECT_EQ(loaded_bound<std::uint64_t>(stored_bound(bound)), bound);
+  }
+  EXPECT_EQ(loaded_bound<std::uint64_t>(stored_bound(~std::uint64_t{0})), ~std::uint64_t{0});
+  EXPECT_EQ(loaded_bound<std::uint32_t>(stored_bound(~std::uint32_t{0})), ~std::uint32_t{0});
   expect_top<std::uint32_t>({shortest_sampled + 77}, 1000, Keys::ascending, false);
   expect_top<std::uint64_t>({3, shortest_sampled + 77}, 100, Keys::random, false, 1);
   expect_top<std::uint8_t>({3, shortest_sampled + 77}, 100, Keys::random, false, 1);

@@ -145,24 +145,41 @@ TEST(DeviceHostSort, ReportsTheRepairOfSplitBuckets) {
                           [](const RunReport::Phase& phase) { return phase.name == "repair"; }));
 }
 
-// Each part of RMG sort that a benchmark can change, on keys that it changes the sort of.
-TEST(DeviceHostSort, ChangedPartsOfRmgSort) {
+// Each part of RMG sort that a benchmark can change, on keys that it changes the sort of. A test for
+// each part, so that compute-sanitizer can have them one by one.
+class ChangedPartsOfRmgSort : public testing::TestWithParam<std::vector<std::string>> {
+ protected:
+  void SetUp() override { papers::set_rmg_options(papers::parse_rmg_options(GetParam())); }
+  void TearDown() override { papers::set_rmg_options({}); }
+};
+
+TEST_P(ChangedPartsOfRmgSort, SortAsTheReference) {
   const Distribution few{"entropy 10", Distribution::Kind::entropy, 10};
   const Distribution reverse{"reverse", Distribution::Kind::reverse};
-  const std::vector<std::vector<std::string>> changes = {
-      {"no-overlap"},   {"fuse=0", "max-brs=100000"},
-      {"fuse=5"},       {"max-brs=1"},
-      {"min-sco=0"},    {"move-all"},
-      {"batch-copies"}, {"exchange-mirrored"}};
-  for (const std::vector<std::string>& change : changes) {
-    SCOPED_TRACE(change.front());
-    papers::set_rmg_options(papers::parse_rmg_options(change));
-    for (const Distribution& distribution : {uniform, few, reverse})
-      check<std::uint32_t>(on_cuda(), distribution, 20'001, options_of(papers::rmg, 3));
-    if (HasFatalFailure()) break;
+  for (const Distribution& distribution : {uniform, few, reverse}) {
+    check<std::uint32_t>(on_cuda(), distribution, 20'001, options_of(papers::rmg, 3));
+    if (HasFatalFailure()) return;
   }
-  papers::set_rmg_options({});
 }
+
+// One small sort of pairs and of keys, for racecheck.
+TEST_P(ChangedPartsOfRmgSort, OneSort) {
+  check<std::uint32_t>(on_cuda(), uniform, 5'001, options_of(papers::rmg, 2));
+}
+
+using Parts = std::vector<std::string>;
+INSTANTIATE_TEST_SUITE_P(All, ChangedPartsOfRmgSort,
+                         testing::Values(Parts{"no-overlap"}, Parts{"fuse=0", "max-brs=100000"},
+                                         Parts{"fuse=5"}, Parts{"max-brs=1"}, Parts{"min-sco=0"},
+                                         Parts{"move-all"}, Parts{"batch-copies"},
+                                         Parts{"exchange-mirrored"}),
+                         [](const auto& info) {
+                           std::string name = info.param.front();
+                           std::replace_if(
+                               name.begin(), name.end(),
+                               [](char c) { return c == '-' || c == '='; }, '_');
+                           return name;
+                         });
 
 // On the links of this machine, whatever they are.
 TEST(DeviceHostSort, GpusAreChosenByTheirLinks) {

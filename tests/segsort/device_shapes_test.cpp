@@ -124,13 +124,15 @@ TYPED_TEST(DeviceTeamsTest, EverySizeByItself) {
   }
 }
 
-// As few items as take partitions and the tiles of teams: racecheck slows these down some thousand
-// times.
-TYPED_TEST(DeviceTeamsTest, FewItems) {
+// As few items as take the tiles of teams and partitions: racecheck slows these down some thousand
+// times, so that each is a test.
+TYPED_TEST(DeviceTeamsTest, FewItemsInTiles) {
   this->check(in_a_row("tiles of eight warps", std::vector<std::uint64_t>(9, 4096)));
-  if (this->HasFatalFailure()) return;
+}
+TYPED_TEST(DeviceTeamsTest, FewItemsForOneBlock) {
   this->check(in_a_row("partitions by one block", std::vector<std::uint64_t>(3, 16384)));
-  if (this->HasFatalFailure()) return;
+}
+TYPED_TEST(DeviceTeamsTest, FewItemsForTheGrid) {
   this->check(in_a_row("partition by the whole grid", {70'000}));
 }
 

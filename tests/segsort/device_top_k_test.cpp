@@ -279,12 +279,12 @@ TYPED_TEST(DeviceTopKNarrowTest, EveryPattern) {
   }
 }
 
-// Also long enough to be sampled, and, keys of 2 bytes, to be streamed.
+// Also long enough to be sampled and streamed; ascending keys are not: the greatest are at the end.
 TYPED_TEST(DeviceTopKNarrowTest, OneArray) {
   for (const std::uint64_t items : {31, 5000, 70'000, 4'300'001}) {
     const SegmentShape shape = in_a_row("one", {items});
-    for (const NarrowPattern pattern :
-         {NarrowPattern::random_bits, NarrowPattern::equal, NarrowPattern::special}) {
+    for (const NarrowPattern pattern : {NarrowPattern::random_bits, NarrowPattern::equal,
+                                        NarrowPattern::special, NarrowPattern::ascending}) {
       TopKCase<TypeParam> top(shape, narrow_keys<TypeParam>(pattern, shape.num_items));
       for (const std::int64_t k : {1, 33, 1000}) top.check({.k = k, .one_array = true});
       if (this->HasFatalFailure()) return;
@@ -467,6 +467,24 @@ TEST(DeviceTopKSegmentsTest, StreamedArrays) {
     TopKCase<std::int32_t> of_part(part,
                                    make_keys<std::int32_t>(KeyPattern::random_bits, 4'500'000));
     of_part.check({.k = 1000});
+  }
+}
+
+/// Segments of teams of one warp, beside those of tiles, and, for some k, of warps.
+TEST(DeviceTopKSegmentsTest, ShortTeams) {
+  std::vector<std::uint64_t> lengths;
+  for (std::uint64_t length = 0; length < 530; ++length) {
+    lengths.push_back(length * 37 % 530);
+    lengths.push_back(length % 60);
+  }
+  const SegmentShape shape = in_a_row("teams", lengths);
+  for (const KeyPattern pattern :
+       {KeyPattern::random_bits, KeyPattern::few_distinct, KeyPattern::reverse}) {
+    TopKCase<std::uint32_t> top(shape, make_keys<std::uint32_t>(pattern, shape.num_items));
+    for (const std::int64_t k : {32, 33, 60, 600})
+      top.check({.k = k, .options = {Order::ascending}, .beside = Beside::values});
+    TopKCase<double, std::uint64_t> of_doubles(shape, make_keys<double>(pattern, shape.num_items));
+    for (const std::int64_t k : {32, 50}) of_doubles.check({.k = k});
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -33,32 +34,47 @@ struct Copy {
   int to;
 };
 
-/// A buffer to send from and one to receive in, on each device and for each device on the host.
+/// A buffer to send from and one to receive in, on each device and, unless devices are to be apart,
+/// for each device on the host.
 class Links {
  public:
-  Links(const Context& context, const LinksOptions& options)
+  /// \param apart  devices have no access to each other's memory, unless another object of this
+  ///               process has given it to them
+  Links(const Context& context, const LinksOptions& options, bool apart)
       : bytes_(options.bytes),
-        direct_(spread_over_gpus(context, options.devices)),
+        direct_(spread_over_gpus(context, options.devices),
+                apart ? Transport::staged : Transport::automatic),
         staged_(spread_over_gpus(context, options.devices), Transport::staged),
         exchange_(staged_) {
     for (std::size_t d = 0; d < direct_.size(); ++d) {
       const CurrentDevice current = direct_.current(d);
       for (auto* buffers : {&sent_, &received_}) buffers->emplace_back(bytes_, direct_.stream(d));
-      for (auto* buffers : {&host_sent_, &host_received_}) buffers->emplace_back(bytes_);
-      std::fill_n(host_sent_[d].data(), bytes_, std::byte{0x11});
       check_cuda(
           cudaMemsetAsync(sent_[d].data(), static_cast<int>(0x20 + d), bytes_, direct_.stream(d)));
+      if (apart) continue;
+      for (auto* buffers : {&host_sent_, &host_received_}) buffers->emplace_back(bytes_);
+      std::fill_n(host_sent_[d].data(), bytes_, std::byte{0x11});
     }
     direct_.synchronise();
   }
 
   [[nodiscard]] int devices() const { return static_cast<int>(direct_.size()); }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  /// Whether the copies are between two GPUs.
+  [[nodiscard]] bool between_gpus(const std::vector<Copy>& copies) const {
+    const auto& [from, to] = copies[0];
+    return from != host && to != host &&
+           direct_.ordinal(static_cast<std::size_t>(from)) !=
+               direct_.ordinal(static_cast<std::size_t>(to));
+  }
 
   /// Fills the targets with zeros.
   void prepare(const std::vector<Copy>& copies) {
-    for (const Copy& copy : copies) check_cuda(cudaMemset(target(copy), 0, bytes_));
-    check_cuda(cudaStreamSynchronize(nullptr));
+    for (const Copy& copy : copies) {
+      const CurrentDevice current = owner(copy.to == host ? copy.from : copy.to);
+      check_cuda(cudaMemset(target(copy), 0, bytes_));
+      check_cuda(cudaStreamSynchronize(nullptr));
+    }
   }
 
   void copy_directly(const std::vector<Copy>& copies) {
@@ -67,6 +83,18 @@ class Links {
       const CurrentDevice current = direct_.current(d);
       check_cuda(cudaMemcpyAsync(target(copy), source(copy), bytes_, cudaMemcpyDefault,
                                  copy.from == host ? direct_.stream_in(d) : direct_.stream_out(d)));
+    }
+    direct_.synchronise();
+  }
+
+  void copy_by_runtime(const std::vector<Copy>& copies) {
+    for (const Copy& copy : copies) {
+      const auto from = static_cast<std::size_t>(copy.from);
+      const int from_gpu = direct_.ordinal(from);
+      const int to_gpu = direct_.ordinal(static_cast<std::size_t>(copy.to));
+      const CurrentDevice current = direct_.current(from);
+      check_cuda(cudaMemcpyPeerAsync(target(copy), to_gpu, source(copy), from_gpu, bytes_,
+                                     direct_.stream_out(from)));
     }
     direct_.synchronise();
   }
@@ -92,14 +120,21 @@ class Links {
       std::byte sent{1};
       std::byte received{2};
       const std::uint64_t last = bytes_ - 1;
-      check_cuda(cudaMemcpy(&sent, source(copy) + last, 1, cudaMemcpyDefault));
-      check_cuda(cudaMemcpy(&received, target(copy) + last, 1, cudaMemcpyDefault));
+      const auto read = [&](std::byte& to, const std::byte* from, int device) {
+        const CurrentDevice current = owner(device);
+        check_cuda(cudaMemcpy(&to, from + last, 1, cudaMemcpyDefault));
+      };
+      read(sent, source(copy), copy.from == host ? copy.to : copy.from);
+      read(received, target(copy), copy.to == host ? copy.from : copy.to);
       if (sent != received) return false;
     }
     return true;
   }
 
  private:
+  [[nodiscard]] CurrentDevice owner(int device) const {
+    return direct_.current(static_cast<std::size_t>(device));
+  }
   [[nodiscard]] std::byte* source(const Copy& copy) {
     return copy.from == host ? host_sent_[static_cast<std::size_t>(copy.to)].data()
                              : sent_[static_cast<std::size_t>(copy.from)].data();
@@ -175,15 +210,13 @@ void report_links(RunReport& report) {
   report.set("gpus_by_links", sets);
 }
 
-}  // namespace
-
-std::vector<Row> links_on_cuda(const Context& context, const LinksOptions& options,
-                               const RowSink& sink) {
-  const DeviceScope scope(context);
-  if (context.report != nullptr) report_links(*context.report);
-  Links links(context, options);
-  std::vector<Row> all;
+/// Appends the rows of all sets of copies; of devices apart, those between GPUs.
+void measure_links(const Context& context, const LinksOptions& options, bool apart,
+                   const RowSink& sink, std::vector<Row>& all) {
+  Links links(context, options, apart);
   for (const auto& [name, copies] : cases_of(links.devices())) {
+    const bool between_gpus = links.between_gpus(copies);
+    if (apart && !between_gpus) continue;
     std::vector<Method> methods;
     const auto add = [&](const char* method, void (Links::*copy)(const std::vector<Copy>&)) {
       Row row;
@@ -197,13 +230,31 @@ std::vector<Row> links_on_cuda(const Context& context, const LinksOptions& optio
                          .run = [&links, &copies = copies, copy] { (links.*copy)(copies); },
                          .check = [&] { return links.arrived(copies); }});
     };
-    add("direct", &Links::copy_directly);
-    if (copies[0].from != host && copies[0].to != host && copies[0].from != copies[0].to)
-      add("staged", &Links::copy_staged);
+    if (apart) {
+      add("runtime", &Links::copy_by_runtime);
+    } else {
+      add("direct", &Links::copy_directly);
+      if (copies[0].from != host && copies[0].to != host && copies[0].from != copies[0].to)
+        add("staged", &Links::copy_staged);
+    }
     std::vector<Row> rows = measure(std::move(methods), options.repetitions);
     if (sink) sink(rows);
     std::move(rows.begin(), rows.end(), std::back_inserter(all));
   }
+}
+
+}  // namespace
+
+std::vector<Row> links_on_cuda(const Context& context, const LinksOptions& options,
+                               const RowSink& sink) {
+  const DeviceScope scope(context);
+  if (context.report != nullptr) report_links(*context.report);
+  std::vector<Row> all;
+  const std::vector<int> gpus = spread_over_gpus(context, options.devices);
+  // Before the GPUs are given access to each other's memory, for the rest of the process.
+  if (std::set(gpus.begin(), gpus.end()).size() > 1)
+    measure_links(context, options, true, sink, all);
+  measure_links(context, options, false, sink, all);
   return all;
 }
 

@@ -19,9 +19,10 @@ struct LinksOptions {
 /// One copy at a time, and those at the same time that a sort over GPUs makes: both directions of a
 /// link, and all devices with the host. A case is a set of simultaneous copies, `items` the bytes of
 /// all of them. Methods between devices: "direct", the runtime's copy, by peer access where there is
-/// one; and "staged", through two page-locked host blocks for each source (ItemExchange). Host memory
-/// is page-locked. Wall times from idle devices to idle devices; the last word of each copy is
-/// checked.
+/// one; "staged", through two page-locked host blocks for each source (ItemExchange); and, between
+/// different GPUs, "runtime", the runtime's copy without peer access. The rows of "runtime" come
+/// first and are "direct" in a process that has given the GPUs access before. Host memory is
+/// page-locked. Wall times from idle devices to idle devices; the last byte of each copy is checked.
 ///
 /// Report: figures "links": of each GPU its root port, NUMA node and the ranks of its links to the
 /// others; "gpus_by_links": the GPUs on which rmg would sort, for 1 device, 2, ... (papers/rmg/gpu_set.hpp).

@@ -15,7 +15,7 @@ from ._info import Device, Info, info
 from ._library import lib as _lib
 from ._options import Options
 from .files import Record, Sequences, read_fasta, read_matrix_market, write_matrix_market
-from .sorting import argsort, segmented_argsort, segmented_sort, sort
+from .sorting import argsort, segmented_argsort, segmented_sort, segmented_top_k, sort, top_k
 from .sparse import SpgemmPlan, spgemm
 from .suffixes import SuffixIndex, bwt, lcp, suffix_array
 
@@ -39,8 +39,10 @@ __all__ = [
     "read_matrix_market",
     "segmented_argsort",
     "segmented_sort",
+    "segmented_top_k",
     "sort",
     "spgemm",
     "suffix_array",
+    "top_k",
     "write_matrix_market",
 ]

@@ -50,6 +50,7 @@ BACKENDS = {"auto": 0, "cuda": 1, "host": 2}
 # Flags
 DESCENDING = 1
 STABLE = 2
+UNSORTED = 4
 DROP_ZEROS = 1
 KEEP_CASE = 1
 
@@ -183,6 +184,15 @@ _FUNCTIONS: dict[str, tuple[Any, Sequence[Any]]] = {
     "sortie_segmented_argsort": (
         _status,
         [_handle, c_int, c_int, c_void_p, c_uint64, POINTER(Segments), c_int, c_void_p, c_uint],
+    ),
+    "sortie_top_k": (
+        _status,
+        [_handle, c_int, c_int, c_void_p, c_uint64, c_uint64, c_void_p, c_int, c_void_p, c_uint],
+    ),
+    "sortie_segmented_top_k": (
+        _status,
+        [_handle, c_int, c_int, c_void_p, c_uint64, POINTER(Segments), c_uint64, c_void_p]
+        + [c_int, c_void_p, c_uint],
     ),
     # arrays
     "sortie_array_get": (ArrayView, [_handle]),

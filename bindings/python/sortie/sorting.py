@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sorts of one array and of its segments."""
+"""Sorts of one array and of its segments, and the k greatest or least keys of these."""
 
 from __future__ import annotations
 
+import operator
 from ctypes import byref
 from typing import TYPE_CHECKING, Any, Optional
 
@@ -242,11 +243,145 @@ def segmented_argsort(
     return positions.result()
 
 
+def top_k(
+    keys: Any,
+    k: int,
+    *,
+    largest: bool = True,
+    sorted: bool = True,
+    dtype: Any = None,
+    **options: Unpack[Options],
+) -> tuple[Any, Any]:
+    """The k greatest or least keys of one array, and their positions.
+
+    Of equal keys, those at the lowest positions are selected, and come in the order of these.
+
+    Parameters
+    ----------
+    keys : array_like
+        As for :func:`sort`. It is not changed.
+    k : int
+        How many keys, from 0; of a shorter array, all.
+    largest : bool
+        The greatest keys, in descending order; otherwise the least, in ascending order. Floating-point
+        keys are ordered as by :func:`sort`: NaN is the greatest.
+    sorted : bool
+        If false, the results are in any order, which may take less time.
+    dtype : dtype, optional
+        Of the positions, as for :func:`argsort`.
+    **options
+        See :class:`sortie.Options`.
+
+    Returns
+    -------
+    pair of arrays
+        The selected keys and their positions: ``keys[positions]`` are the selected keys. Of the
+        library of `keys`, and in the same place.
+
+    Examples
+    --------
+    >>> import sortie
+    >>> sortie.top_k([3, 9, 1, 7], 2)
+    (array([9, 7]), array([1, 3]))
+    """
+    settings = settings_of(options)
+    operand, key_type = _keys(keys)
+    operand = operand.contiguous()
+    task = _TopK(operand, (min(_count(k), operand.size),), dtype)
+    call(
+        "sortie_top_k",
+        settings,
+        operand.place,
+        operand.place.memory,
+        key_type,
+        operand.pointer,
+        operand.size,
+        task.shape[0],
+        *task.arguments,
+        _top_k_flags(largest, sorted),
+    )
+    return task.result()
+
+
+def segmented_top_k(
+    keys: Any,
+    k: int,
+    offsets: Any = None,
+    *,
+    begin: Any = None,
+    end: Any = None,
+    largest: bool = True,
+    sorted: bool = True,
+    dtype: Any = None,
+    **options: Unpack[Options],
+) -> tuple[Any, Any]:
+    """The k greatest or least keys of every segment of an array, and their positions in the array.
+
+    Parameters
+    ----------
+    keys, k, largest, sorted, dtype
+        As for :func:`top_k`.
+    offsets, begin, end
+        As for :func:`segmented_sort`.
+    **options
+        See :class:`sortie.Options`.
+
+    Returns
+    -------
+    pair of arrays
+        The selected keys and their positions, each with one row of k elements for every segment. A row
+        of a segment with fewer than k keys ends with keys of 0 and positions of -1 (of an unsigned
+        dtype, its greatest number).
+
+    Raises
+    ------
+    ValueError
+        As :func:`segmented_sort`.
+
+    Examples
+    --------
+    >>> import sortie
+    >>> keys, positions = sortie.segmented_top_k([3, 1, 2, 9, 8], 2, [0, 3, 4, 5])
+    >>> keys.tolist(), positions.tolist()
+    ([[3, 2], [9, 0], [8, 0]], [[0, 2], [3, -1], [4, -1]])
+    """
+    settings = settings_of(options)
+    operand, key_type = _keys(keys)
+    operand = operand.contiguous()
+    segments = _Segments(operand, offsets, begin, end)
+    task = _TopK(operand, (segments.view.count, _count(k)), dtype)
+    call(
+        "sortie_segmented_top_k",
+        settings,
+        operand.place,
+        operand.place.memory,
+        key_type,
+        operand.pointer,
+        operand.size,
+        byref(segments.view),
+        task.shape[1],
+        *task.arguments,
+        _top_k_flags(largest, sorted),
+    )
+    return task.result()
+
+
 # --- Arguments ------------------------------------------------------------------------------------
 
 
 def _flags(descending: bool, stable: bool) -> int:
     return (_library.DESCENDING if descending else 0) | (_library.STABLE if stable else 0)
+
+
+def _top_k_flags(largest: bool, is_sorted: bool) -> int:
+    return (_library.DESCENDING if largest else 0) | (0 if is_sorted else _library.UNSORTED)
+
+
+def _count(k: int) -> int:
+    count = operator.index(k)
+    if count < 0:
+        raise ValueError(f"k is {count}; expected 0 or more")
+    return count
 
 
 def _keys(keys: object) -> tuple[Array, int]:
@@ -313,6 +448,25 @@ class _Sort:
     def result(self) -> Any:
         keys = self._sorted_keys.result()
         return (keys, self._sorted_values.result()) if self._sorted_values else keys
+
+
+class _TopK:
+    """The results of a selection: keys and positions of the same shape."""
+
+    __slots__ = ("_keys", "_positions", "shape", "arguments")
+
+    def __init__(self, keys: Array, shape: tuple[int, ...], dtype: Any) -> None:
+        self.shape = shape
+        self._keys = keys.empty(shape, keys.dtype)
+        self._positions = keys.empty(shape, _position_dtype(dtype, keys))
+        self.arguments = (
+            self._keys.pointer,
+            self._positions.type_code(POSITION_TYPES),
+            self._positions.pointer,
+        )
+
+    def result(self) -> tuple[Any, Any]:
+        return self._keys.result(), self._positions.result()
 
 
 def _in_and_out(argument: str, operand: Array, out: object) -> tuple[Array, Array]:

@@ -67,6 +67,8 @@ def test_memory_is_as_it_was_after_many_calls(kind, rng):
         lambda: sortie.argsort(keys, dtype="int32", **options),
         lambda: sortie.segmented_sort(keys, offsets, values=values, **options),
         lambda: sortie.segmented_argsort(keys, offsets, dtype="int32", **options),
+        lambda: sortie.top_k(keys, 100, **options),
+        lambda: sortie.segmented_top_k(keys, 3, offsets, dtype="int32", **options),
         lambda: sortie.suffix_array(text, **options),
         lambda: sortie.lcp(text, **options),
         lambda: sortie.bwt(text, **options),

@@ -64,6 +64,28 @@ def test_segmented_sorts(xp, rng):
     np.testing.assert_array_equal(xp.read(moved), expected)
 
 
+@pytest.mark.parametrize("largest", [False, True])
+def test_top_k(xp, rng, largest):
+    cuts = np.array([0, 0, 5, 300, 301, 20_000], np.int32)
+    for dtype in xp.dtypes:
+        data = random_keys(rng, np.dtype(dtype), 20_000)
+        expected = sorted_reference(data, largest)[:100]
+        best, positions = map(xp.read, sortie.top_k(xp.make(data), 100, largest=largest))
+        assert best.dtype == dtype and positions.dtype == xp.index_dtype
+        np.testing.assert_array_equal(positions, expected)
+        np.testing.assert_array_equal(best, data[expected])
+        rows = sortie.segmented_top_k(
+            xp.make(data), 3, xp.make(cuts), largest=largest, dtype="int32"
+        )
+        best, positions = map(xp.read, rows)
+        for row, (begin, end) in enumerate(zip(cuts[:-1], cuts[1:])):
+            expected = np.full(3, -1)
+            found = begin + sorted_reference(data[begin:end], largest)[:3]
+            expected[: len(found)] = found
+            np.testing.assert_array_equal(positions[row], expected)
+            np.testing.assert_array_equal(best[row][: len(found)], data[found])
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.float32])
 @pytest.mark.parametrize("columns", [1, 3, 5])
 def test_values_are_rows(xp, rng, dtype, columns):

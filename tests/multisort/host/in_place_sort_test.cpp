@@ -40,10 +40,6 @@ struct Types {
 template <class Key>
 void check_by_value(const std::vector<Key>& keys_in) {
   const Context context = host_context();
-  std::vector<std::uint32_t> expected(keys_in.size());
-  std::iota(expected.begin(), expected.end(), std::uint32_t{0});
-  std::stable_sort(expected.begin(), expected.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return keys_in[a] < keys_in[b]; });
   for (const std::size_t devices : {1, 3}) {
     SCOPED_TRACE(testing::Message() << keys_in.size() << " items, " << devices << " devices");
     std::vector<Key> keys = keys_in;
@@ -52,9 +48,14 @@ void check_by_value(const std::vector<Key>& keys_in) {
     InPlaceSort<Key, Opaque<std::uint32_t>>(context, {keys.data(), values.data()}, keys.size(), {},
                                             devices, multisort::EqualKeys::by_value)
         .run();
+    // Pairs of key and place ascend strictly, so that every place is there once.
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      ASSERT_EQ(values[i].word, expected[i]) << "item " << i;
-      ASSERT_EQ(keys[i], keys_in[expected[i]]) << "item " << i;
+      ASSERT_LT(values[i].word, keys.size()) << "item " << i;
+      ASSERT_EQ(keys[i], keys_in[values[i].word]) << "item " << i;
+      if (i == 0) continue;
+      ASSERT_TRUE(keys[i - 1] < keys[i] ||
+                  (keys[i - 1] == keys[i] && values[i - 1].word < values[i].word))
+          << "item " << i;
     }
   }
 }
@@ -193,19 +194,8 @@ TEST(InPlaceSort, KeysThatDifferInTheHighestBitOrOnlyOneThatDoes) {
     }
     one_apart[777'777] = std::bit_cast<Key>(
         static_cast<BitsOf<Key>>(~std::bit_cast<BitsOf<Key>>(one_apart[777'777])));
-    for (const std::vector<Key>* keys : {&uniform, &one_apart}) {
-      for (const Order order : {Order::ascending, Order::descending}) {
-        std::vector<Key> expected = *keys;
-        multisort::reference::sort(std::span<Key>(expected), order);
-        for (const int devices : {1, 3}) {
-          std::vector<Key> sorted = *keys;
-          sort(host_context(), std::span<Key>(sorted),
-               {order, true, SortAlgorithm::radix, devices});
-          EXPECT_TRUE(images_of(sorted) == images_of(expected))
-              << sizeof(Key) << " bytes, " << (keys == &uniform ? "uniform" : "one apart");
-        }
-      }
-    }
+    EXPECT_TRUE(is_sorted_in_both_orders(uniform)) << sizeof(Key) << " bytes, uniform";
+    EXPECT_TRUE(is_sorted_in_both_orders(one_apart)) << sizeof(Key) << " bytes, one apart";
   };
   check_type(std::uint32_t{0});
   check_type(std::int32_t{-1 << 24});

@@ -276,5 +276,6 @@ void sum_runs(const RunHeads& heads, const ExpandedProducts<Value, Key>& sorted,
   template void sum_runs(const RunHeads&, const ExpandedProducts<Value, Key>&, const RowChunk&, \
                          Column*, Value*, cudaStream_t);
 SORTIE_FOR_EACH_SORTED_PRODUCT(SORTIE_INSTANTIATE)
+#undef SORTIE_INSTANTIATE
 
 }  // namespace sortie::spgemm::cuda

@@ -218,5 +218,6 @@ template DeviceBuffer<std::uint32_t> row_offsets(const std::int64_t*, const std:
                        const std::int64_t*, const RowChunk&, const ExpandedProducts<Value, Key>&, \
                        cudaStream_t);
 SORTIE_FOR_EACH_SORTED_PRODUCT(SORTIE_INSTANTIATE)
+#undef SORTIE_INSTANTIATE
 
 }  // namespace sortie::spgemm::cuda

@@ -211,5 +211,6 @@ void publish_counters(const LargeRows& rows, const std::int64_t* entries, LargeR
 SORTIE_INSTANTIATE(float)
 SORTIE_INSTANTIATE(double)
 SORTIE_INSTANTIATE(std::complex<double>)
+#undef SORTIE_INSTANTIATE
 
 }  // namespace sortie::spgemm::cuda

@@ -13,7 +13,7 @@
 namespace sortie::spgemm::cuda {
 namespace {
 
-constexpr int kThreads = 128;
+constexpr int kProgramThreads = 128;
 
 /// The last element of an array of offsets on the device. The host waits for it.
 std::int64_t last_offset(const DeviceBuffer<std::int64_t>& offsets, cudaStream_t stream) {
@@ -26,14 +26,14 @@ std::int64_t last_offset(const DeviceBuffer<std::int64_t>& offsets, cudaStream_t
 
 // Copies rows, one block per row.
 template <class Value>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kProgramThreads)
     gather_rows_kernel(const DeviceCsrView<Value> a, const std::uint32_t* rows,
                        const std::int64_t* row_ptr, std::uint32_t* col_idx, Value* values) {
   const std::uint32_t row = rows[blockIdx.x];
   const std::int64_t from = a.row_ptr[row];
   const std::int64_t to = row_ptr[blockIdx.x];
   const std::int64_t length = row_ptr[blockIdx.x + 1] - to;
-  for (std::int64_t i = threadIdx.x; i < length; i += kThreads) {
+  for (std::int64_t i = threadIdx.x; i < length; i += kProgramThreads) {
     col_idx[to + i] = a.col_idx[from + i];
     if (a.values != nullptr) values[to + i] = a.values[from + i];
   }
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(kThreads)
 
 // Writes the program of a class, one block per class.
 template <class Value>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kProgramThreads)
     make_programs_kernel(const std::uint32_t* classes, const std::uint32_t* rows,
                          const DeviceCsrView<Value> a, const DeviceCsrView<Value> b,
                          const DeviceCsrView<Value> c, const std::uint32_t* b_classes,
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(kThreads)
         ++group;
       steps[entry] = {k - row, length, static_cast<std::uint64_t>(at), group};
     }
-    for (std::uint32_t i = threadIdx.x; i < length; i += kThreads) {
+    for (std::uint32_t i = threadIdx.x; i < length; i += kProgramThreads) {
       const std::uint32_t column = b.col_idx[b_begin + i];
       std::int64_t low = 0;
       std::int64_t high = c_length;
@@ -125,7 +125,7 @@ DeviceCsr<Value> gather_rows(const DeviceCsrView<Value>& a, const std::uint32_t*
   gathered.col_idx = DeviceBuffer<std::uint32_t>(nnz, stream);
   gathered.values = DeviceBuffer<Value>(nnz, stream);
   if (nnz == 0) return gathered;
-  gather_rows_kernel<Value><<<static_cast<unsigned>(count), kThreads, 0, stream>>>(
+  gather_rows_kernel<Value><<<static_cast<unsigned>(count), kProgramThreads, 0, stream>>>(
       a, rows, row_ptr, gathered.col_idx.data(), gathered.values.data());
   check_cuda(cudaGetLastError());
   return gathered;
@@ -193,7 +193,7 @@ ClassPrograms<Value> make_programs(const ClassList& list, const DeviceCsr<Value>
   DeviceBuffer<ProgramSizes> sizes(1, stream);
   check_cuda(cudaMemsetAsync(sizes.data(), 0, sizes.bytes(), stream));
   if (count != 0) {
-    make_programs_kernel<Value><<<count, kThreads, 0, stream>>>(
+    make_programs_kernel<Value><<<count, kProgramThreads, 0, stream>>>(
         list.classes.data(), list.rows.data(), view(a_rows), b, view(programs.first_rows),
         b_classes, of_row, sizeof(Value), max_tile_bytes, programs.of_class.data(),
         programs.steps.data(), programs.places.data(), sizes.data());

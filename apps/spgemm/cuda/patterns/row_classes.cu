@@ -10,7 +10,7 @@
 namespace sortie::spgemm::cuda {
 namespace {
 
-constexpr int kThreads = 256;
+constexpr int kClassThreads = 256;
 /// Places of the table that are tried for a class.
 constexpr std::uint32_t kTries = 64;
 
@@ -43,7 +43,7 @@ __device__ std::uint32_t place_of(const ClassTable& table, std::uint64_t hash) {
 
 // Hashes every row, `Lanes` lanes per row, and enters it in the table.
 template <int Lanes>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kClassThreads)
     hash_rows_kernel(const Rows rows, const ClassTable table, std::uint32_t* of_row) {
   const std::int64_t row = global_thread() / Lanes;
   const std::uint32_t lane = threadIdx.x % Lanes;
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kThreads)
 // Compares every row with the first row of its class, `Lanes` lanes per row. Rows that differ, and
 // rows without a place, get classes of their own.
 template <int Lanes>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kClassThreads)
     compare_rows_kernel(const Rows rows, std::uint32_t* first_row, std::uint32_t* own_classes,
                         std::uint32_t* of_row) {
   const std::int64_t row = global_thread() / Lanes;
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 // Writes the hashes of the sampled rows, a warp per row.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kClassThreads)
     hash_samples_kernel(const Rows rows, std::uint64_t* hashes) {
   const std::int64_t sample = global_thread() / 32;
   const std::int64_t row = sampled_row(rows.count, sample);
@@ -152,10 +152,10 @@ __global__ void __launch_bounds__(pattern_samples)
 
 template <int Lanes>
 void classify(const Rows& rows, const ClassTable& table, RowClasses& classes, cudaStream_t stream) {
-  const unsigned blocks = blocks_for(rows.count, kThreads / Lanes);
-  hash_rows_kernel<Lanes><<<blocks, kThreads, 0, stream>>>(rows, table, classes.of_row.data());
+  const unsigned blocks = blocks_for(rows.count, kClassThreads / Lanes);
+  hash_rows_kernel<Lanes><<<blocks, kClassThreads, 0, stream>>>(rows, table, classes.of_row.data());
   check_cuda(cudaGetLastError());
-  compare_rows_kernel<Lanes><<<blocks, kThreads, 0, stream>>>(
+  compare_rows_kernel<Lanes><<<blocks, kClassThreads, 0, stream>>>(
       rows, classes.first_row.data(), classes.own_classes.data(), classes.of_row.data());
   check_cuda(cudaGetLastError());
 }
@@ -189,7 +189,7 @@ RowClasses find_row_classes(std::int64_t rows, std::int64_t nnz, const std::int6
 PatternSamples::PatternSamples(std::int64_t rows, const std::int64_t* row_ptr,
                                const std::uint32_t* col_idx, cudaStream_t stream)
     : hashes_(pattern_samples, stream), in_frequent_(stream) {
-  hash_samples_kernel<<<pattern_samples * 32 / kThreads, kThreads, 0, stream>>>(
+  hash_samples_kernel<<<pattern_samples * 32 / kClassThreads, kClassThreads, 0, stream>>>(
       Rows{rows, row_ptr, col_idx, nullptr}, hashes_.data());
   check_cuda(cudaGetLastError());
   count_frequent_kernel<<<1, pattern_samples, 0, stream>>>(hashes_.data(),

@@ -14,8 +14,8 @@
 namespace sortie::spgemm::cuda {
 namespace {
 
-constexpr int kThreads = 256;
-constexpr int kItems = tile_window / kThreads;
+constexpr int kTileThreads = 256;
+constexpr int kItems = tile_window / kTileThreads;
 
 // Groups the rows of a window, one block per window.
 //
@@ -23,13 +23,13 @@ constexpr int kItems = tile_window / kThreads;
 //
 // The rows of a class that are in long runs are a group, and the others. The sort is stable, so that
 // the rows of a run stay consecutive. A part is a run of the first, or the whole of the second.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kTileThreads)
     make_tiles_kernel(const std::uint32_t* of_row, const ClassProgram* programs,
                       std::int64_t first_row, std::int64_t rows, int tile_rows,
                       std::uint32_t capacity, RowTile* tiles, std::uint32_t* count) {
   constexpr std::uint32_t no_class = ~0u >> 1;
-  using Sort = cub::BlockRadixSort<std::uint32_t, kThreads, kItems, std::uint16_t>;
-  using Scan = cub::BlockScan<int, kThreads>;
+  using Sort = cub::BlockRadixSort<std::uint32_t, kTileThreads, kItems, std::uint16_t>;
+  using Scan = cub::BlockScan<int, kTileThreads>;
   __shared__ union {
     typename Sort::TempStorage sort;
     typename Scan::TempStorage scan;
@@ -112,13 +112,13 @@ __global__ void __launch_bounds__(kThreads)
 
 // Copies rows, one block per row.
 template <class Value>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kTileThreads)
     copy_long_rows_kernel(const DeviceCsrView<Value> c, const std::uint32_t* rows,
                           const TileRowsOut<Value> out) {
   const std::int64_t from = c.row_ptr[blockIdx.x];
   const std::int64_t length = c.row_ptr[blockIdx.x + 1] - from;
   const std::int64_t to = out.row_ptr[rows[blockIdx.x]] - out.first_entry;
-  for (std::int64_t i = threadIdx.x; i < length; i += kThreads) {
+  for (std::int64_t i = threadIdx.x; i < length; i += kTileThreads) {
     if (out.col_idx != nullptr) out.col_idx[to + i] = c.col_idx[from + i];
     out.values[to + i] = c.values[from + i];
   }
@@ -148,7 +148,7 @@ RowTiles make_tiles(const RowClasses& classes, const ClassProgram* programs, std
   for (;;) {
     result.tiles = DeviceBuffer<RowTile>(capacity, stream);
     check_cuda(cudaMemsetAsync(count.data(), 0, count.bytes(), stream));
-    make_tiles_kernel<<<blocks_for(static_cast<std::uint64_t>(own), tile_window), kThreads, 0,
+    make_tiles_kernel<<<blocks_for(static_cast<std::uint64_t>(own), tile_window), kTileThreads, 0,
                         stream>>>(classes.of_row.data(), programs, first_row, rows, tile_rows,
                                   capacity, result.tiles.data(), count.data());
     check_cuda(cudaGetLastError());
@@ -190,7 +190,8 @@ template <class Value>
 void copy_long_rows(const DeviceCsr<Value>& c, const LongRows& rows, const TileRowsOut<Value>& out,
                     cudaStream_t stream) {
   if (rows.count == 0) return;
-  copy_long_rows_kernel<Value><<<rows.count, kThreads, 0, stream>>>(view(c), rows.rows.data(), out);
+  copy_long_rows_kernel<Value>
+      <<<rows.count, kTileThreads, 0, stream>>>(view(c), rows.rows.data(), out);
   check_cuda(cudaGetLastError());
 }
 
