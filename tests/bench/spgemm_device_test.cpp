@@ -91,9 +91,10 @@ TEST(SpgemmBenchOnTheDevice, PhasesShareTheTimeOfAProduct) {
       EXPECT_GE(seconds, 0) << name;
       sum += seconds;
     }
-    // Measured apart, so only the order of magnitude is sure on a shared machine.
-    EXPECT_LT(sum, 2 * row->max_seconds());
-    EXPECT_GT(sum, row->min_seconds() / 2);
+    // Measured in runs of their own: other programs on the same GPU make either several times as
+    // long. A wrong unit makes a factor of 1000.
+    EXPECT_LT(sum, 30 * row->max_seconds());
+    EXPECT_GT(sum, row->min_seconds() / 30);
   }
 }
 
