@@ -17,8 +17,8 @@ namespace sortie::segsort {
 /// Or `few`: there are few different keys, in equal ranges.
 enum class LowKeys : std::uint32_t { unknown, found, divided, few };
 
-/// Parts of few keys take most_buckets from this length on. Shorter ones, whose tiles have many keys
-/// in any case, are not worth the shorter writes.
+/// Parts of few keys take most_buckets from this length on. Shorter ones, whose tiles have many
+/// keys in any case, are not worth the shorter writes.
 inline constexpr std::uint64_t shortest_of_few_keys = 1 << 15;
 
 /// A segment, or a bucket of one, that is partitioned further. The compared bits of its keys are in
@@ -98,8 +98,8 @@ struct RangeCut {
   std::uint32_t key_step;  ///< least increment of x per key; 0: the cut is a floating one
 
   RangeCut() = default;
-  /// A floating cut of `least` .. `least` + `span`. Offsets begin with 1, so that each of the lowest
-  /// keys has a bucket of its own.
+  /// A floating cut of `least` .. `least` + `span`. Offsets begin with 1, so that each of the
+  /// lowest keys has a bucket of its own.
   template <class Word>
   __device__ static RangeCut floating(Word least, Word span, int buckets) {
     RangeCut cut;
@@ -228,9 +228,9 @@ inline constexpr int most_distinct_samples = 116;
 inline constexpr unsigned int most_missed_keys = 4;
 inline constexpr int most_distinct_samples_of_grid = 124;
 
-/// Looks for keys near the least, and for few keys. Executed by a warp; `sample` holds compared bits
-/// of keys of the part. Sets part.low_keys. \return a floating cut if many keys are near the least;
-/// otherwise equal ranges
+/// Looks for keys near the least, and for few keys. Executed by a warp; `sample` holds compared
+/// bits of keys of the part. Sets part.low_keys. \return a floating cut if many keys are near the
+/// least; otherwise equal ranges
 template <class Tiles, class Word>
 __device__ __forceinline__ RangeCut cut_by_sample(Part& part, const Word (&sample)[samples_of_lane],
                                                   Tiles tiles) {

@@ -6,16 +6,16 @@
 #include "primitives/cuda/warp.cuh"
 #include "segsort/cuda/tile.cuh"
 
-/// Tiles of several warps, of one segment, whose keys are not evenly spread: a sample that tells so,
-/// and a sort by counting for few distinct keys, which share bins of hundreds of words.
+/// Tiles of several warps, of one segment, whose keys are not evenly spread: a sample that tells
+/// so, and a sort by counting for few distinct keys, which share bins of hundreds of words.
 namespace sortie::segsort {
 
 /// Bits of a word that count, at most: two digits.
 inline constexpr int counted_digit_bits = 10;
 inline constexpr int counted_bits = 2 * counted_digit_bits;
 
-/// Whether sort_by_counting() sorts tiles T: the counts of its warps take the place of the words. In
-/// tiles of one warp all bins are small.
+/// Whether sort_by_counting() sorts tiles T: the counts of its warps take the place of the words.
+/// In tiles of one warp all bins are small.
 template <class T>
 inline constexpr bool counts_few_keys = (T::warps > 1) &&
                                         (T::warps << counted_digit_bits) * sizeof(std::uint16_t) <=
@@ -31,9 +31,9 @@ enum class SampledKeys {
 /// Lanes of 32 that must have two samples in the lowest sixteenth of the range of the keys. Of keys
 /// of a density of 1/x, 24 have.
 inline constexpr int least_low_lanes_of_sample = 18;
-/// Lanes of 32 whose two samples must be equal for a sort by counting. They are an instruction of a
-/// warp apart, or a few: where partitions have left three keys in a bucket, 11 lanes have equal ones.
-/// Of 100 keys in random order, none has: a warp takes long to match 32 different digits.
+/// Lanes of 32 whose two samples must be equal for a sort by counting; the samples of a lane are
+/// length / 64 items apart. Where partitions have left three keys in a bucket, 11 lanes have equal
+/// ones; of 100 keys in random order, none has, and a warp has 32 different digits to match.
 inline constexpr int least_equal_lanes = 7;
 
 /// Looks at two keys per lane of a tile of one segment. Each warp reads the same keys, so that all

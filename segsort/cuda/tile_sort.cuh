@@ -393,7 +393,8 @@ __device__ __noinline__ bool sort_uneven_tile(std::uint32_t tile_distance, int l
   return T::ids_alias_values && has_moved;
 }
 
-/// Sorts a tile of one segment with few keys, as sort_tile() does. Not inlined: see sort_uneven_tile().
+/// Sorts a tile of one segment with few keys, as sort_tile() does. Not inlined: see
+/// sort_uneven_tile().
 template <class T>
 __device__ __noinline__ bool sort_few_keys(std::uint32_t tile_distance, int length,
                                            KeyRange<typename T::Word> range,
@@ -409,8 +410,8 @@ __device__ __noinline__ bool sort_few_keys(std::uint32_t tile_distance, int leng
   return sort_uneven_tile<T>(tile_distance, length, 0, range, compare_mask, ignored_bits, true);
 }
 
-/// Whether sort_tile() looks at a sample of the keys first: in tiles of a team or a block, which have
-/// one segment.
+/// Whether sort_tile() looks at a sample of the keys first: in tiles of a team or a block, which
+/// have one segment.
 template <class T>
 inline constexpr bool samples_keys = T::is_of_team || (T::warps > 1);
 

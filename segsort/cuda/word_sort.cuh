@@ -151,8 +151,9 @@ __device__ __noinline__ void exchange_until_sorted(std::uint32_t tile_distance) 
   sort_words(tile, words);
 }
 
-/// Words of a bin in the first eighth of the words of a tile from which on its warps count row by row.
-/// Bins of keys in order have fewer there; of 100 random keys in 4096 to 8192 items, some have more.
+/// Words of a bin in the first eighth of the words of a tile from which on its warps count row by
+/// row. Bins of keys in order have fewer there; of 100 random keys in 4096 to 8192 items, some have
+/// more.
 inline constexpr std::uint32_t dense_bin = 10;
 
 /// Sorts the words by distribution if they are evenly enough spread, and leaves them as
@@ -164,7 +165,8 @@ inline constexpr std::uint32_t dense_bin = 10;
 /// with the neighbours sorts all words: a bin spans at most two threads, and misplaced words are in
 /// the neighbouring halves. If some have, halves are exchanged until the words are in order. These
 /// are few exchanges even for large bins of equal keys, since atomics number the words of a bin
-/// nearly in their order: if a bin is dense, barriers keep the rows of the items apart. If all words of a bin count as equal, they are in order at once.
+/// nearly in their order: if a bin is dense, barriers keep the rows of the items apart. If all
+/// words of a bin count as equal, they are in order at once.
 /// \param bins_are_equal  words of the same bin may be in any order
 /// \return false, with the words unchanged, if a bin has half of the words; found out after an
 /// eighth of the words if one has half of them
