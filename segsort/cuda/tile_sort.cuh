@@ -283,11 +283,6 @@ __device__ __forceinline__ int place_bits_of(int span) {
   return bits_of(static_cast<std::uint32_t>(min(span, static_cast<int>(8 * sizeof(Word)) - 1)));
 }
 
-/// Lanes of 32 that must have two items in the lowest sixteenth of the range of the keys, for
-/// windows in a warp's tile to be floating-point numbers at once. Of keys of a density of 1/x, 24
-/// have; of those of sorted segments of two items, 16.
-inline constexpr int least_low_lanes = 18;
-
 /// What differs between the keys of a tile, relative to the base of their range.
 template <class Word>
 struct KeySpread {
@@ -448,8 +443,7 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
     const std::uint32_t both =
         bits_below(keys[0] - base, span) | bits_below(keys[T::items / 2] - base, span);
     const bool is_worth_it = samples_keys<T> ? !bins_are_equal : differing_bits > window;
-    if (is_worth_it && __popc(__ballot_sync(full_warp, both >> 28 == 0)) >= least_low_lanes)
-      sampled = SampledKeys::low;
+    if (is_worth_it && has_low_keys(both)) sampled = SampledKeys::low;
   }
   bool has_exact_windows = differing_bits <= window;
   if constexpr (counts_few_keys<T>) {
