@@ -650,6 +650,8 @@ TEST(Kernels, ShortDigits) {
   sort_by_short_digits<std::uint64_t, 4>(Keys::half_greatest, Order::descending);
   sort_by_short_digits<std::uint32_t, 4>(Keys::ascending);
   sort_by_short_digits<std::uint64_t, 8>(Keys::ascending, Order::descending);
+  sort_by_short_digits<std::uint32_t, 2>(Keys::random);
+  sort_by_short_digits<std::uint64_t, 1>(Keys::half_greatest);
 }
 
 // Few digits that differ, so that a pass is added.
@@ -659,6 +661,7 @@ TEST(Kernels, ShortDigitsOfDoubleBuffers) {
   sort_by_short_digits<std::uint32_t, 0>(Keys::ascending, Order::ascending, true);
   sort_by_short_digits<std::uint8_t, 4>(Keys::random, Order::ascending, true);
   sort_by_short_digits<std::uint16_t, 8>(Keys::high_bits, Order::descending, true);
+  sort_by_short_digits<std::uint8_t, 2>(Keys::random, Order::descending, true);
 }
 
 /// Sorts an array by buckets, with the cuts `stride` items apart.
@@ -714,6 +717,8 @@ TEST(Kernels, Buckets) {
   EXPECT_FALSE((sort_by_buckets<std::uint32_t, 0>(Keys::half_greatest, 3000)));
   EXPECT_FALSE((sort_by_buckets<std::uint32_t, 4>(Keys::steep, 8000)));
   EXPECT_TRUE((sort_by_buckets<std::uint64_t, 0>(Keys::random, 500, Order::descending)));
+  EXPECT_TRUE((sort_by_buckets<std::uint32_t, 1>(Keys::random, 8000)));
+  EXPECT_TRUE((sort_by_buckets<std::uint64_t, 2>(Keys::few_random, 3000)));
 }
 
 TEST(Kernels, Magnitudes) {
@@ -783,6 +788,7 @@ TEST(Kernels, RanksOfFewKeys) {
   EXPECT_TRUE((sort_by_ranks<std::uint64_t, 4>(Keys::few_and_greatest)));
   EXPECT_TRUE((sort_by_ranks<std::uint64_t, 8>(Keys::few_random, Order::descending)));
   EXPECT_FALSE((sort_by_ranks<std::uint64_t, 4>(Keys::two_fields)));
+  EXPECT_TRUE((sort_by_ranks<std::uint32_t, 1>(Keys::few_random)));
 }
 
 TEST(Kernels, RanksOfFewKeysInDoubleBuffers) {
@@ -822,6 +828,8 @@ TEST(Kernels, ArrayTile) {
   sort_in_array_tile<std::uint32_t, 16, 16, std::uint32_t, 1>(8192, Keys::random,
                                                               Order::descending);
   sort_in_array_tile<std::uint64_t, 16, 16, std::uint64_t, 1>(5000, Keys::few_random);
+  sort_in_array_tile<std::uint8_t, 16, 8, std::uint8_t, 1>(4000, Keys::random);
+  sort_in_array_tile<std::uint16_t, 8, 8, std::uint16_t, 3>(2001, Keys::random, Order::descending);
 }
 
 TEST(Kernels, Digits) {
@@ -834,6 +842,8 @@ TEST(Kernels, Digits) {
   sort_by_digits<std::uint16_t, 4>(Keys::random, Order::descending);
   sort_by_digits<std::uint8_t, 8>(Keys::half_greatest, Order::descending);
   sort_by_digits<std::uint8_t, 4>(Keys::random, Order::ascending);
+  sort_by_digits<std::uint8_t, 1>(Keys::random, Order::descending);
+  sort_by_digits<std::uint16_t, 2>(Keys::half_greatest, Order::ascending);
 }
 
 TEST(Kernels, DigitsOfDoubleBuffers) {
