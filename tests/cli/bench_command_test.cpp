@@ -124,7 +124,7 @@ TEST_F(BenchCommand, SortsArraysOfOneDeviceBesideCub) {
                                         "1K",    "--repeat",    "1",       "--json", "-"};
   for (const char* const type : {"u8", "f16", "i32", "f64"})
     arguments.insert(arguments.end(), {"--type", type});
-  for (const char* const values : {"none", "u32", "positions64"})
+  for (const char* const values : {"none", "u8", "u32", "u128", "positions64"})
     arguments.insert(arguments.end(), {"--values", values});
   for (const char* const keys : {"uniform", "few:3", "high-bits"})
     arguments.insert(arguments.end(), {"--keys", keys});
@@ -137,9 +137,9 @@ TEST_F(BenchCommand, SortsArraysOfOneDeviceBesideCub) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const auto report = nlohmann::json::parse(result.out);
   // Each is also sorted by CUB and copied; floating-point keys have a second row of CUB's with their own type.
-  EXPECT_EQ(report["rows"].size(), 4 * 3 * 3 * 2 * 3u + 2 * 2 * 3 * 2);
+  EXPECT_EQ(report["rows"].size(), 4 * 5 * 3 * 2 * 3u + 2 * 2 * 3 * 2);
   for (const auto& row : report["rows"]) EXPECT_TRUE(row["agrees"]) << row;
-  arguments.insert(arguments.end(), {"--values", "u16"});
+  arguments.insert(arguments.end(), {"--values", "u24"});
   EXPECT_EQ(run(arguments).exit_code, 2);
 }
 
