@@ -415,6 +415,31 @@ __device__ __noinline__ bool sort_few_keys(std::uint32_t tile_distance, int leng
 template <class T>
 inline constexpr bool samples_keys = T::is_of_team || (T::warps > 1);
 
+/// Writes the words of a tile of one segment, in the order of the items, with windows of keys that
+/// are not evenly spread. Each thread writes those that it loaded. Not inlined, because the sort of
+/// uniform keys is faster the less code it passes.
+/// \param is_low  windows are floating-point numbers; otherwise linear ones with index bits
+template <class T>
+__device__ __noinline__ void set_uneven_windows(std::uint32_t tile_distance, int length,
+                                                KeyRange<typename T::Word> range,
+                                                typename T::Word compare_mask, bool is_low) {
+  T& tile = tile_at<T>(tile_distance);
+  const int place_bits = place_bits_of<typename T::Word>(range.span);
+#pragma unroll 4
+  for (int r = 0; r < T::items; ++r) {
+    const int e = r * T::threads + T::thread();
+    std::uint32_t word = 0xffffffffu;
+    if (e < length) {
+      const typename T::Word number = (tile.keys[e] & compare_mask) - range.base;
+      const std::uint32_t index_bits = static_cast<std::uint32_t>(e) << (32 - T::index_bits);
+      const std::uint32_t window = is_low ? floating_window(number, place_bits, index_bits)
+                                          : linear_window(number, range.span, index_bits);
+      word = (window & ~T::index_mask) | static_cast<std::uint32_t>(e);
+    }
+    tile.striped(r) = word;
+  }
+}
+
 /// Sorts a tile. On entry, item e = r * threads + thread is in register r: `keys` holds the
 /// compared bits of its key (tile.keys its encoded key), and `words` its segment field and e. From
 /// `length` on, the words are all ones, and the keys are those of any item. On return tile.words is
@@ -457,25 +482,25 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
       return sort_few_keys<T>(distance_of(tile), length, {base, span}, codec.compare_mask,
                               codec.ignored_bits);
   }
-  const auto index_bits = [](int r) {
-    return static_cast<std::uint32_t>(r * T::threads + T::thread()) << (32 - T::index_bits);
-  };
-  if (sampled == SampledKeys::low) {
-    const int place_bits = place_bits_of<typename T::Word>(span);
-    has_exact_windows = place_bits + span - 1 <= window;
+  const int place_bits = place_bits_of<typename T::Word>(span);
+  const bool is_low = sampled == SampledKeys::low;
+  if (is_low) has_exact_windows = place_bits + span - 1 <= window;
+  // Of fewer key values than bins, few bins would have all words.
+  if (samples_keys<T> && (is_low || (span < T::bin_bits && !bins_are_equal))) {
+    set_uneven_windows<T>(distance_of(tile), length, {base, span}, codec.compare_mask, is_low);
+#pragma unroll
+    for (int r = 0; r < T::items; ++r) words[r] = tile.striped(r);
+    T::synchronise();
+  } else if (is_low) {
 #pragma unroll
     for (int r = 0; r < T::items; ++r) {
       const typename T::Word number = keys[r] - base;
+      const std::uint32_t index_bits = static_cast<std::uint32_t>(r * T::threads + T::thread())
+                                       << (32 - T::index_bits);
       words[r] |=
-          (floating_window(number, place_bits, index_bits(r)) >> segment_bits) & ~T::index_mask;
+          (floating_window(number, place_bits, index_bits) >> segment_bits) & ~T::index_mask;
     }
   } else {
-    if constexpr (samples_keys<T>) {
-      if (span < T::bin_bits && !bins_are_equal) {  // few bins would have all words
-#pragma unroll
-        for (int r = 0; r < T::items; ++r) words[r] |= (index_bits(r) >> span) & ~T::index_mask;
-      }
-    }
 #pragma unroll
     for (int r = 0; r < T::items; ++r)
       words[r] |= (bits_below(keys[r] - base, span) >> segment_bits) & ~T::index_mask;
