@@ -176,25 +176,36 @@ __device__ __forceinline__ KeyRange<typename T::Word> key_range(
 
 enum class Ties { none, resolved, long_runs };
 
-/// Sorts runs of equal windows by whole keys: the thread that holds the first word of a run sorts
-/// it. `words` are those that sort_words() left. Ends with a barrier, unless there are no ties.
-/// Does nothing if any run is longer than longest_resolved_run.
-/// \tparam IsLast  otherwise, if most threads have ties that are not in order, these count as long
-///                 runs: other windows may have fewer
-template <class T, bool IsLast>
-__device__ __forceinline__ Ties resolve_ties(T& tile, const std::uint32_t (&words)[T::items],
-                                             int length, typename T::Word compare_mask) {
-  static_assert(longest_resolved_run <= 16 && T::items <= 16, "four bits a position");
-  // Words differ, so equal windows leave a difference of 1 .. index_mask; padding leaves 0.
-  const auto same = [](std::uint32_t a, std::uint32_t b) { return (a ^ b) - 1 < T::index_mask; };
-  const int thread = T::thread();
-  const std::uint32_t next =
-      thread + 1 < T::threads ? tile.word((thread + 1) * T::items) : 0xffffffffu;
-  std::uint32_t nearest = (words[T::items - 1] ^ next) - 1;
+/// Whether words have equal windows: words differ, so that equal windows leave a difference of
+/// 1 .. index_mask; padding leaves 0.
+template <class T>
+__device__ __forceinline__ bool is_tie(std::uint32_t a, std::uint32_t b) {
+  return (a ^ b) - 1 < T::index_mask;
+}
+
+/// The first word of the next thread of the tile, or all ones.
+template <class T>
+__device__ __forceinline__ std::uint32_t word_of_next_thread(const T& tile) {
+  return T::thread() + 1 < T::threads ? tile.word((T::thread() + 1) * T::items) : 0xffffffffu;
+}
+
+/// Whether any of the words of a thread has the window of the word that follows.
+template <class T>
+__device__ __forceinline__ bool has_ties(const T& tile, const std::uint32_t (&words)[T::items]) {
+  std::uint32_t nearest = (words[T::items - 1] ^ word_of_next_thread(tile)) - 1;
 #pragma unroll
   for (int r = 0; r + 1 < T::items; ++r) nearest = min(nearest, (words[r] ^ words[r + 1]) - 1);
-  const int threads_with_ties = T::count(nearest < T::index_mask);
-  if (threads_with_ties == 0) return Ties::none;
+  return nearest < T::index_mask;
+}
+
+/// resolve_ties() of a tile of which `threads_with_ties` threads, at least one, have ties.
+/// \param has_own_ties  whether this thread has
+template <class T, bool IsLast>
+__device__ __forceinline__ Ties resolve_found_ties(T& tile, const std::uint32_t (&words)[T::items],
+                                                   bool has_own_ties, int threads_with_ties,
+                                                   int length, typename T::Word compare_mask) {
+  static_assert(longest_resolved_run <= 16 && T::items <= 16, "four bits a position");
+  const int thread = T::thread();
   // In small tiles, different keys are rarely equal in their windows.
   if (threads_with_ties > T::threads / 2 || T::capacity <= 1024) {
     if (has_ordered_ties<T>(distance_of(tile), length, compare_mask)) return Ties::resolved;
@@ -204,15 +215,16 @@ __device__ __forceinline__ Ties resolve_ties(T& tile, const std::uint32_t (&word
   bool long_run = false;
   std::uint32_t starts = 0;
   std::uint64_t lengths = 0;  // of the runs, minus one
-  if (nearest < T::index_mask) {
-    std::uint32_t equals_next = same(words[T::items - 1], next) ? 1u << (T::items - 1) : 0;
+  if (has_own_ties) {
+    std::uint32_t equals_next =
+        is_tie<T>(words[T::items - 1], word_of_next_thread(tile)) ? 1u << (T::items - 1) : 0;
 #pragma unroll
     for (int r = 0; r + 1 < T::items; ++r)
-      if (same(words[r], words[r + 1])) equals_next |= 1u << r;
+      if (is_tie<T>(words[r], words[r + 1])) equals_next |= 1u << r;
     // The word of the last item may equal padding, but padding is not an item.
     equals_next &= (1u << min(max(length - 1 - thread * T::items, 0), T::items)) - 1;
     std::uint32_t equals_previous = equals_next << 1;
-    if (thread > 0 && same(tile.word(thread * T::items - 1), words[0])) equals_previous |= 1;
+    if (thread > 0 && is_tie<T>(tile.word(thread * T::items - 1), words[0])) equals_previous |= 1;
     starts = equals_next & ~equals_previous;
     for (std::uint32_t rest = starts; rest != 0; rest &= rest - 1) {
       const int r = __ffs(static_cast<int>(rest)) - 1;
@@ -220,7 +232,7 @@ __device__ __forceinline__ Ties resolve_ties(T& tile, const std::uint32_t (&word
       const std::uint32_t word = tile.word(position);
       int run = 1;
       while (run <= longest_resolved_run && position + run < length &&
-             same(word, tile.word(position + run)))
+             is_tie<T>(word, tile.word(position + run)))
         ++run;
       long_run |= run > longest_resolved_run;
       lengths |= static_cast<std::uint64_t>((run - 1) & 15) << (4 * r);
@@ -246,6 +258,44 @@ __device__ __forceinline__ Ties resolve_ties(T& tile, const std::uint32_t (&word
   }
   T::synchronise();
   return Ties::resolved;
+}
+
+/// Whether tiles T, with uniform keys, rarely have ties: indices of few bits leave many to the
+/// windows.
+template <class T>
+inline constexpr bool ties_are_rare = T::is_of_team&& T::warps == 1;
+
+/// resolve_found_ties() where uniform keys rarely need it.
+template <class T, bool IsLast>
+__device__ __noinline__ Ties resolve_rare_ties(std::uint32_t tile_distance, bool has_own_ties,
+                                               int threads_with_ties, int length,
+                                               typename T::Word compare_mask) {
+  T& tile = tile_at<T>(tile_distance);
+  std::uint32_t words[T::items];
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
+  return resolve_found_ties<T, IsLast>(tile, words, has_own_ties, threads_with_ties, length,
+                                       compare_mask);
+}
+
+/// Sorts runs of equal windows by whole keys: the thread that holds the first word of a run sorts
+/// it. `words` are those that sort_words() left. Ends with a barrier, unless there are no ties.
+/// Does nothing if any run is longer than longest_resolved_run.
+/// \tparam IsLast  otherwise, if most threads have ties that are not in order, these count as long
+///                 runs: other windows may have fewer
+template <class T, bool IsLast>
+__device__ __forceinline__ Ties resolve_ties(T& tile, const std::uint32_t (&words)[T::items],
+                                             int length, typename T::Word compare_mask) {
+  const bool has_own_ties = has_ties(tile, words);
+  const int threads_with_ties = T::count(has_own_ties);
+  if (threads_with_ties == 0) return Ties::none;
+  if constexpr (ties_are_rare<T>) {
+    return resolve_rare_ties<T, IsLast>(distance_of(tile), has_own_ties, threads_with_ties, length,
+                                        compare_mask);
+  } else {
+    return resolve_found_ties<T, IsLast>(tile, words, has_own_ties, threads_with_ties, length,
+                                         compare_mask);
+  }
 }
 
 /// Window of a number below 2^span, 1 <= span: its highest bits. Below them are those of its item
