@@ -363,6 +363,73 @@ TEST(Kernels, BlockSortOfKeysInOrder) {
   }
 }
 
+// A hundred keys, of which some share a bin, in tiles of several sizes; whole tiles and others.
+TEST(Kernels, BlockSortOfFewKeysThatShareBins) {
+  for (const std::uint32_t length : {4096U, 3900U})
+    for (const Order order : {Order::ascending, Order::descending})
+      sort_segment_of_block<std::uint32_t, 4, 24>(length, Keys::few_random, order);
+  sort_segment_of_block<std::uint32_t, 4, 20>(5100, Keys::few_random, Order::ascending);
+  sort_segment_of_block<std::uint32_t, 4, 16>(8192, Keys::few_random, Order::ascending);
+  sort_segment_of_block<std::uint32_t, 4, 16>(7000, Keys::few_random, Order::descending);
+  sort_segment_of_block<std::uint64_t, 8, 16>(8192, Keys::few_random, Order::ascending);
+}
+
+struct BinOfTile {
+  int words;
+  int windows;
+  bool is_parted;
+};
+
+/// Words whose windows alternate within bins, side by side; afterwards, those of bins that are
+/// parted are in the order of their windows, as far as these are counted, and else as before.
+void part_bins(const std::vector<BinOfTile>& bins) {
+  using T = Tile<std::uint32_t, 4, 8, 16>;
+  constexpr std::uint32_t window = T::index_mask + 1;
+  T tile;
+  std::vector<std::uint32_t> expected;
+  const auto bin_word = [](std::size_t bin) {
+    return static_cast<std::uint32_t>(bin + 1) << (32 - T::bin_bits);
+  };
+  for (std::size_t bin = 0; bin < bins.size(); ++bin) {
+    const std::size_t begin = expected.size();
+    for (int i = 0; i < bins[bin].words; ++i) {
+      const auto place = static_cast<std::uint32_t>((7 * i + i / 5) % bins[bin].windows);
+      expected.push_back(bin_word(bin) | place * window |
+                         static_cast<std::uint32_t>(expected.size()));
+    }
+    for (std::size_t i = begin; i < expected.size(); ++i)
+      tile.words[banked(static_cast<int>(i))] = expected[i];
+    const auto counted_window = [&](std::uint32_t word) {
+      return std::min((word - bin_word(bin)) / window,
+                      static_cast<std::uint32_t>(most_windows_of_bin - 1));
+    };
+    if (bins[bin].is_parted)
+      std::stable_sort(
+          expected.begin() + static_cast<std::ptrdiff_t>(begin), expected.end(),
+          [&](std::uint32_t a, std::uint32_t b) { return counted_window(a) < counted_window(b); });
+  }
+  ASSERT_EQ(expected.size(), static_cast<std::size_t>(T::capacity));
+  cuda_on_host::run_block(T::threads, [&] { part_shared_bins(tile); });
+  for (int i = 0; i < T::capacity; ++i) ASSERT_EQ(tile.word(i), expected[i]) << "word " << i;
+}
+
+// The first bin ends with a warp's words, others cross their bounds; one has more words than a warp.
+TEST(WordSort, SharedBinsAreParted) {
+  part_bins({{512, 2, true},
+             {164, 2, true},
+             {200, 3, true},
+             {9, 4, false},
+             {80, 1, false},
+             {400, 2, true},
+             {31, 2, true},
+             {600, 2, false},
+             {100, 10, true},
+             {412, 3, true},
+             {1588, 1, false}});
+  part_bins({{4096, 2, false}});
+  part_bins({{1, 1, false}, {512, 2, true}, {511, 6, true}, {512, 4, true}, {2560, 2, false}});
+}
+
 // Fewer tiles than teams have room in shared memory, more segments than teams.
 template <class Word, int ValueBytes>
 void sort_by_three_teams() {
