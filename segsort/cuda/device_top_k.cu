@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "core/cuda/device_pool.hpp"
+#include "segsort/cuda/bounded_sort.hpp"
 #include "segsort/cuda/device_request.hpp"
 #include "segsort/cuda/launch_top_k.cuh"
 #include "segsort/cuda/policy.cuh"
@@ -89,6 +90,12 @@ Plan plan_of(const DeviceTopKRequest& request) {
   if (request.k > most_selected) return Plan::sort_whole;
   return request.sorted && request.k > most_sorted_in_kernel ? Plan::select_then_sort
                                                              : Plan::select;
+}
+
+/// Items of the longest segment that is sorted apart from the selection: of its results, or whole.
+std::uint64_t longest_to_sort(const DeviceTopKRequest& request) {
+  return plan_of(request) == Plan::select_then_sort ? static_cast<std::uint64_t>(request.k)
+                                                    : any_length;
 }
 
 /// Whether whole segments may be sorted instead, if the device finds that few are long: the results are
@@ -250,7 +257,8 @@ struct TopKStorage {
       sort_request.begin_offsets = own_extents ? extents : request.begin_offsets;
       sort_request.end_offsets =
           own_extents ? extents + (whole ? 1 : sorted_segments) : request.end_offsets;
-      const cudaError_t status = sort_on_device(nullptr, sort_bytes, sort_request, stream);
+      const cudaError_t status = sort_bounded_on_device(nullptr, sort_bytes, sort_request,
+                                                        longest_to_sort(request), stream);
       if (status != cudaSuccess) return status;
       sort = carver.take<char>(sort_bytes);
     }
@@ -351,7 +359,8 @@ cudaError_t select_keys(const DeviceTopKRequest& request, TopKStorage& storage,
   if (status == cudaSuccess)
     status = launch_top_k(arguments, of_tiles, storage.most_block_tasks, stream);
   if (status == cudaSuccess && plan == Plan::select_then_sort && storage.sorts_results)
-    status = sort_on_device(storage.sort, storage.sort_bytes, storage.sort_request, stream);
+    status = sort_bounded_on_device(storage.sort, storage.sort_bytes, storage.sort_request,
+                                    longest_to_sort(request), stream);
   return status;
 }
 
