@@ -56,9 +56,9 @@ __device__ __forceinline__ void select_in_team(T& tile, const Arrays& arrays, co
   T::synchronise();
 }
 
-/// Sorts the block's share of `count` segments, which read(i) returns, in tiles
-/// T: each team, as far as shared memory suffices for tiles, sorts one after
-/// the other.
+/// Sorts the block's share of `count` segments, which read(i) returns, in tiles T: each team, as far
+/// as shared memory suffices for tiles, sorts one after the other. The next segment is read twice: to
+/// prefetch it, and to sort it, since registers that kept it meanwhile would be spilled.
 template <class T, class Arrays, class Read>
 __device__ __forceinline__ void select_by_teams(const Arrays& arrays, unsigned int shared_size,
                                                 std::uint64_t count, const Read& read) {
@@ -74,14 +74,10 @@ __device__ __forceinline__ void select_by_teams(const Arrays& arrays, unsigned i
   T& tile = reinterpret_cast<T*>(dynamic_shared_memory())[team];
   const std::uint64_t step = std::uint64_t{teams} * gridDim.x;
   std::uint64_t i = std::uint64_t{team} * gridDim.x + blockIdx.x;
-  Selection next{};
-  if (i < count) next = read(i);
   for (; i < count; i += step) {
-    const Selection s = next;
-    const bool is_last = count - i <= step;
-    if (!is_last) next = read(i + step);
-    select_in_team(tile, arrays, s, [&] {
-      if (is_last) return;
+    select_in_team(tile, arrays, read(i), [&] {
+      if (count - i <= step) return;
+      const Selection next = read(i + step);
       const auto thread = static_cast<unsigned int>(T::thread());
       prefetch_lines(arrays.keys_in + next.begin, next.length * sizeof(*arrays.keys_in), thread,
                      T::threads);
