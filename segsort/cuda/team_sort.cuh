@@ -5,6 +5,7 @@
 
 #include "segsort/cuda/batch_sort.cuh"
 #include "segsort/cuda/block_sort.cuh"
+#include "segsort/cuda/first_of_tile.cuh"
 #include "segsort/cuda/top_k_arguments.cuh"
 
 /// Segments that exceed the tile of a warp, as block_sort.cuh sorts them, for
@@ -46,13 +47,24 @@ __device__ __forceinline__ void select_in_team(T& tile, const Arrays& arrays, co
   load_values();
   meanwhile();
   keep_keys(tile, keys, codec);
-  if (sort_tile(tile, keys, words, length, 0, codec)) load_values();
+  const auto wanted = static_cast<int>(s.wanted);
+  bool is_sorted = false;
+  if constexpr (Arrays::selects && sorts_first<T>) {
+    const bool are_few = wanted <= most_first<T> && 2 * wanted <= length;
+    is_sorted = are_few && sort_first(tile, keys, length, wanted, codec);
+    if (are_few && !is_sorted) {
+      T::synchronise();  // key_range() in sort_tile() uses the bounds again
+#pragma unroll
+      for (int r = 0; r < T::items; ++r)
+        keys[r] = tile.keys[min(r * T::threads + thread, length - 1)] & codec.compare_mask;
+    }
+  }
+  if (!is_sorted && sort_tile(tile, keys, words, length, 0, codec)) load_values();
   finish_values(tile);
-  store_selected(tile, arrays, static_cast<int>(s.wanted),
-                 [&](std::uint32_t, int p, std::uint64_t& place) {
-                   place = s.out + static_cast<std::uint64_t>(p);
-                   return true;
-                 });
+  store_selected(tile, arrays, wanted, [&](std::uint32_t, int p, std::uint64_t& place) {
+    place = s.out + static_cast<std::uint64_t>(p);
+    return true;
+  });
   T::synchronise();
 }
 
