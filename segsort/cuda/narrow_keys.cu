@@ -243,8 +243,7 @@ cudaError_t sort_in_tiles_of(void* temp_storage, std::size_t& temp_storage_bytes
     lists.statuses = carver.take<unsigned long long>(pieces * narrow_digits);
   const std::size_t zeroed_bytes = carver.used();
   for (int list = 0; list < digit_lists; ++list)
-    lists.of_team[list] =
-        carver.take<SegmentExtent>(most_beyond(longest_of_digit_list(list - 1)));
+    lists.of_team[list] = carver.take<SegmentExtent>(most_beyond(longest_of_digit_list(list - 1)));
   lists.begins = carver.take<std::uint64_t>(listed);
   lists.ends = carver.take<std::uint64_t>(listed);
   lists.first_piece = carver.take<std::uint64_t>(listed);
@@ -387,11 +386,10 @@ cudaError_t sort_narrow_keys(void* temp_storage, std::size_t& temp_storage_bytes
       request.begin_bit < 0 || request.begin_bit > end_bit || end_bit > bits)
     return cudaErrorInvalidValue;
   if (compares_whole_keys(request))
-    return bits == 8
-               ? sort_by_whole_keys<std::uint8_t>(temp_storage, temp_storage_bytes, request,
-                                                  longest, stream)
-               : sort_by_whole_keys<std::uint16_t>(temp_storage, temp_storage_bytes, request,
-                                                   longest, stream);
+    return bits == 8 ? sort_by_whole_keys<std::uint8_t>(temp_storage, temp_storage_bytes, request,
+                                                        longest, stream)
+                     : sort_by_whole_keys<std::uint16_t>(temp_storage, temp_storage_bytes, request,
+                                                         longest, stream);
   return bits == 8 ? sort_keys_of<std::uint8_t>(temp_storage, temp_storage_bytes, request, stream)
                    : sort_keys_of<std::uint16_t>(temp_storage, temp_storage_bytes, request, stream);
 }
