@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "core/cuda/device_pool.hpp"
+#include "segsort/cuda/bounded_sort.hpp"
 #include "segsort/cuda/device_request.hpp"
 #include "segsort/cuda/double_buffers.hpp"
 #include "segsort/cuda/launch_partitions.cuh"
@@ -98,6 +99,7 @@ constexpr std::int64_t most_by_buckets = 1 << 28;
 /// A request whose array may be sorted by passes that alternate between the input and the output.
 struct TiledRequest : DeviceRequest {
   bool alternates = false;
+  std::uint64_t longest = any_length;  ///< no segment has more items
 };
 
 /// Whether an array is sorted in place. A query of the size may be without arrays: then it is not.
@@ -174,6 +176,19 @@ bool takes_short_digits(DigitUse use, std::uint64_t items) {
   return use == DigitUse::buckets_or_digits && items < least_examined;
 }
 
+/// Whether no segment can exceed the tiles of blocks.
+template <class Tiles>
+bool are_in_blocks(const TiledRequest& request) {
+  return !request.is_array && request.longest <= longest_in_block<Tiles>;
+}
+
+/// Number of the block classes that segments may take.
+template <class Tiles>
+int block_classes_of(const TiledRequest& request) {
+  if (request.longest <= longest_in_warp) return 0;
+  return std::min(block_class(request.longest) + 1, Tiles::used_block_classes);
+}
+
 template <class Tiles>
 struct TemporaryStorage {
   WorkLists lists{};
@@ -243,13 +258,15 @@ struct TemporaryStorage {
     lists.cuts_may_float = !request.is_array;
     for (int pair = 0; pair < long_classes / 2; ++pair) {
       const std::uint64_t shortest = shortest_of_long_class<Tiles>(2 * pair);
+      const bool is_empty = shortest == 0 || shortest > request.longest;
       const std::uint64_t capacity = request.is_array ? 1
-                                     : shortest == 0  ? 0
+                                     : is_empty       ? 0
                                                       : std::min(segments, items / shortest);
       lists.capacity[pair] = static_cast<std::uint32_t>(capacity);
       lists.segments[pair] = carver.take<std::uint32_t>(capacity);
     }
-    const std::uint64_t parts = items / (longest_in_block<Tiles> + 1);
+    const bool in_blocks = are_in_blocks<Tiles>(request);
+    const std::uint64_t parts = in_blocks ? 0 : items / (longest_in_block<Tiles> + 1);
     if (parts != 0) {
       if (!may_take_buckets(use)) {
         lists.group_capacity = most_groups(request, key_bytes);
@@ -259,7 +276,7 @@ struct TemporaryStorage {
       if (use == DigitUse::never) take_scratch();
     }
     const std::uint64_t shared_parts =
-        most_shared_parts(items, request.is_array, Tiles::longest_group);
+        in_blocks ? 0 : most_shared_parts(items, request.is_array, Tiles::longest_group);
     if (shared_parts != 0) {
       for (SharedPart*& list : lists.shared_parts) list = carver.take<SharedPart>(shared_parts);
       const std::uint64_t tiles = items / Tiles::smallest_partition_tile + 1;
@@ -333,8 +350,12 @@ struct TemporaryStorage {
 /// Launches all kernels of a sort. \pre the counters are zeroed, if there are lists and no array
 template <class Tiles, class Word, int ValueBytes>
 cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments,
-                        const WorkLists& lists, ArrayStart* array, few::FewKeys* few_table,
-                        const RadixStorage& storage, DigitUse use) {
+                        const TemporaryStorage<Tiles>& temporary, const TiledRequest& request) {
+  const WorkLists& lists = temporary.lists;
+  const RadixStorage& storage = temporary.radix;
+  ArrayStart* const array = temporary.array;
+  few::FewKeys* const few_table = temporary.few_keys();
+  const DigitUse use = digit_use<Tiles>(request);
   if constexpr (!is_of_arrays<ValueBytes>)
     if (lists.counters == nullptr) return launch_small_sort<Word, ValueBytes>(plan, arguments);
   FewKeysStorage few_keys{few_table};
@@ -373,14 +394,14 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
   }
   if (use == DigitUse::always) return status;
   if constexpr (!is_of_arrays<ValueBytes>)
-    if (status == cudaSuccess && may_take_ranges(use))
+    if (status == cudaSuccess && may_take_ranges(use) && !are_in_blocks<Tiles>(request))
       status = launch_partitions<Tiles, Word, ValueBytes>(plan, arguments, lists);
   if (status != cudaSuccess) return status;
   // Runs of short arrays take the smaller tiles of groups only.
   return launch_block_classes<Word, ValueBytes>(plan, arguments, lists,
                                                 takes_short_digits(use, plan.num_items)
                                                     ? block_class_of_groups(0) + 1
-                                                    : Tiles::used_block_classes);
+                                                    : block_classes_of<Tiles>(request));
 }
 
 /// Makes the input the output or the scratch buffer, of which the other is the output of the request.
@@ -430,9 +451,7 @@ cudaError_t sort_in_tiles(void* temp_storage, std::size_t& temp_storage_bytes,
         arguments.end_offsets = {&storage.array->end, true};
       }
       if (request.alternates) let_alternate(arguments);
-      return launch_sort<Tiles, Word, ValueBytes>(plan, arguments, storage.lists, storage.array,
-                                                  storage.few_keys(), storage.radix,
-                                                  digit_use<Tiles>(request));
+      return launch_sort<Tiles, Word, ValueBytes>(plan, arguments, storage, request);
     });
     if (status != cudaSuccess) return status;
   }
@@ -468,8 +487,8 @@ bool fits_large_tiles(const DeviceRequest& request, const DeviceLimits& limits) 
 /// Sorts whole or narrower keys with the largest tiles that fit the shared memory of the GPU.
 /// \param alternates  takes and returns whether passes alternate between the input and the output
 cudaError_t sort_in_fitting_tiles(void* temp_storage, std::size_t& temp_storage_bytes,
-                                  const DeviceRequest& request, bool& alternates,
-                                  cudaStream_t stream) {
+                                  const DeviceRequest& request, std::uint64_t longest,
+                                  bool& alternates, cudaStream_t stream) {
   if (!is_valid(request)) return cudaErrorInvalidValue;
   DeviceLimits limits;
   const cudaError_t queried = limits.query();
@@ -481,7 +500,7 @@ cudaError_t sort_in_fitting_tiles(void* temp_storage, std::size_t& temp_storage_
   const bool has_room = queried != cudaSuccess || fits_large_tiles(request, limits);
   if (!has_room && (request.value_bytes == 1 || request.value_bytes == 2))
     return cudaErrorNotSupported;
-  TiledRequest tiled{request, alternates};
+  TiledRequest tiled{request, alternates, longest};
   alternates = alternates && has_room && digit_use<LargeTiles>(tiled) != DigitUse::never;
   tiled.alternates = alternates;
   if (alternates) tiled.input_is_scratch = tiled.value_input_is_scratch = false;
@@ -536,10 +555,18 @@ cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
     if (known == registered_policies().end()) return cudaErrorNotSupported;
     return known->second(temp_storage, temp_storage_bytes, request, stream);
   }
+  return sort_bounded_on_device(temp_storage, temp_storage_bytes, request, any_length, stream);
+}
+
+cudaError_t sort_bounded_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
+                                   const DeviceRequest& request, std::uint64_t longest,
+                                   cudaStream_t stream) {
+  if (!is_aligned_storage(temp_storage)) return cudaErrorInvalidValue;
   if (key_bytes(request.key_type) < 4)
-    return sort_narrow_keys(temp_storage, temp_storage_bytes, request, stream);
+    return sort_narrow_keys(temp_storage, temp_storage_bytes, request, longest, stream);
   bool alternates = false;
-  return sort_in_fitting_tiles(temp_storage, temp_storage_bytes, request, alternates, stream);
+  return sort_in_fitting_tiles(temp_storage, temp_storage_bytes, request, longest, alternates,
+                               stream);
 }
 
 cudaError_t sort_double_buffers_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
@@ -547,8 +574,8 @@ cudaError_t sort_double_buffers_on_device(void* temp_storage, std::size_t& temp_
                                           cudaStream_t stream) {
   if (!is_aligned_storage(temp_storage)) return cudaErrorInvalidValue;
   bool alternates = true;
-  const cudaError_t status =
-      sort_in_fitting_tiles(temp_storage, temp_storage_bytes, request, alternates, stream);
+  const cudaError_t status = sort_in_fitting_tiles(temp_storage, temp_storage_bytes, request,
+                                                   any_length, alternates, stream);
   is_in_input = alternates && passes_end_in_input(compared_bits(request));
   return status;
 }

@@ -180,6 +180,7 @@ __device__ __forceinline__ void select_in_threads(const TopKArguments<Key>& argu
 template <class Key, int Longest>
 __global__ void __launch_bounds__(32 * top_k_warps, Longest == 8 ? 8 : 5)
     top_k_thread_kernel(const TopKArguments<Key> arguments) {
+  wait_for_preceding_kernels();
   __shared__ ThreadTile<Key, Longest> tiles[top_k_warps];
   const TopKLists& lists = arguments.lists;
   const std::uint64_t segments = arguments.segments();

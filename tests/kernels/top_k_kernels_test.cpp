@@ -228,8 +228,8 @@ void expect_tiles() {
   expect_top<Word>({0, 0, 700, 0}, 3, Keys::random, true, 0, 32, false, 512);
   std::vector<std::uint64_t> of_tiles = short_lengths;
   std::erase_if(of_tiles, [](std::uint64_t length) { return length > longest_of_tile; });
-  for (const Keys kind : {Keys::random, Keys::few})
-    for (const std::uint64_t k : {100, 6000})
+  for (const Keys kind : {Keys::random, Keys::few, Keys::ascending})
+    for (const std::uint64_t k : {100, 448, 6000})
       expect_top<Word>({0, 3, 600, 513, 1024, 1025, 2048, 2049, 4000, 5120}, k, kind, true, 0, 32,
                        false, longest_of_tile, longest_of_warp, k == 6000);
   for (const std::uint64_t k : {5, 600})  // the first of each segment, or all
