@@ -220,8 +220,9 @@ class Runner:
         self.arguments, self.logs = arguments, logs
         sortie = arguments.sortie or arguments.folder.resolve().parent / "bin" / "sortie"
         # Processes that each have as many threads as cores wait for each other: tests took ten times as long.
+        # Threads that spin while they wait take the cores of those that launch kernels.
         threads = max(1, len(os.sched_getaffinity(0)) // arguments.jobs)
-        self.environment = {"OMP_NUM_THREADS": str(threads), **os.environ,
+        self.environment = {"OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive", **os.environ,
                             "SORTIE_TEST_BACKEND": "cuda", "SORTIE_PROGRAM": str(sortie.resolve())}
         if arguments.jobs == 1:
             self.environment["SORTIE_TEST_ALONE"] = "1"  # free memory of the GPU can be compared
