@@ -85,10 +85,12 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// | 1 byte from 2^15 on, 2 bytes from 2^19 on (in DoubleBuffers 2^24), all bits | none | counting: one pass reads the keys, one writes them |
 /// | 8 bytes, all bits, 2^16 to 2^21 - 1, if even | none, 1, 2, 4 or 8 bytes | by the two highest digits, or magnitudes, then in tiles |
 /// | 4 or 8 bytes, up to 8192 | any one array, but not in place | one block, in its shared memory |
-/// | 1 or 2 bytes, up to 8192 | one array, but not of 4 or 8 bytes | one block, in its shared memory |
-/// | any otherwise, 8193 to 2^21 - 1 | none, 1, 2, 4 or 8 bytes | by digits of 8 bits, all in one kernel |
+/// | 1 or 2 bytes, up to 8192 | one array; none or of 4 bytes from 4865, of 8 bytes from 2305 items on | one block, in its shared memory |
+/// | any otherwise, 8193 to 2^21 - 1 | none, 1, 2, 4 or 8 bytes, or 16 with 8-byte keys below 2^16 and others | by digits of 8 bits, all in one kernel |
+/// | 4 bytes, 2^21 to 2^22 - 1 | 8 bytes | by digits of 8 bits, all in one kernel |
 /// | 1 or 2 bytes otherwise | none, 4 or 8 bytes | cub::DeviceRadixSort, with an encoding of the keys |
-/// | 1 or 2 bytes otherwise | 1, 2 or 16 bytes | by digits of 8 bits, below 2^21 in one kernel |
+/// | 1 or 2 bytes otherwise | 1, 2 or 16 bytes | by digits of 8 bits |
+/// | 4 or 8 bytes, by up to 16 bits | 16 bytes | by digits of 8 bits, below 2^21 in one kernel |
 /// | 4 or 8 bytes, all bits, 2^21 (4 bytes alone: 2^22) to 2^28, if even | none, 1, 2, 4 or 8 bytes | by the two highest digits, or magnitudes, then in tiles |
 /// | 4 or 8 bytes otherwise | 1 or 2 bytes | by digits of 8 bits |
 /// | 4 bytes unsigned, from 2^21 on, ascending by some bits | 4 or 8 bytes | cub::DeviceRadixSort |
@@ -127,7 +129,7 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// up to 4 bytes with values of 4 bytes that are sorted out of place by more than 8 bits take what CUB
 /// takes for a number of items of 64 bits: for one of 32 bits up to 0.8 % more.
 /// Of values of more than 8 bytes, positions of 4 bytes (8 from 2^32 items on) are in the output of the
-/// values until these are gathered. Values of 3, 5, 6 or 7 bytes, and several arrays of values: in place of
+/// values, and in the place of a copy of them, until the values are gathered. Values of 3, 5, 6 or 7 bytes, and several arrays of values: in place of
 /// the copy of the values, three arrays of positions or of packed values. Positions: two arrays of them,
 /// and two of the keys.
 ///

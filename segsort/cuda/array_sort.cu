@@ -52,8 +52,10 @@ SORTIE_EXTERN_CARRIED(std::uint16_t, 2);
 SORTIE_EXTERN_CARRIED(std::uint16_t, 16);
 SORTIE_EXTERN_CARRIED(std::uint32_t, 1);
 SORTIE_EXTERN_CARRIED(std::uint32_t, 2);
+SORTIE_EXTERN_CARRIED(std::uint32_t, 16);
 SORTIE_EXTERN_CARRIED(std::uint64_t, 1);
 SORTIE_EXTERN_CARRIED(std::uint64_t, 2);
+SORTIE_EXTERN_CARRIED(std::uint64_t, 16);
 #undef SORTIE_EXTERN_CARRIED
 #undef SORTIE_EXTERN_SHORT_DIGITS
 #define SORTIE_EXTERN_ARRAY_TILE(Word)                                                     \
@@ -77,6 +79,14 @@ constexpr std::size_t most_packed_bytes = 8;
 /// Largest values: units of an array in one block are numbered by 32 bits.
 constexpr std::size_t most_value_bytes = 1 << 18;
 static_assert(most_value_bytes * most_items_of_array_tile < std::uint64_t{1} << 32);
+/// Least number of pairs of 4-byte keys and 8-byte values that are examined. On an H100, 2^21 of density 1/x take
+/// 0.151 ms in one kernel, and 0.165 if they are examined; uniform ones 0.154 and 0.156 (13ff2809).
+constexpr std::uint64_t least_wide_pairs_examined = 1 << 22;
+/// Largest arrays of keys of 1 or 2 bytes that cub::DeviceRadixSort sorts in one block. On an H100, 4096 u16
+/// with u32 values take 0.0138 ms by it and 0.0136 by ours (100 distinct keys: 0.0136, 0.0164), 8192 0.038 and
+/// 0.018 (13ff2809).
+constexpr std::uint64_t most_of_cub_block = 4864;
+constexpr std::uint64_t most_of_cub_block_with_long_values = 2304;
 /// Largest array that one block sorts.
 constexpr std::uint64_t most_items_of_block = longest_of_group_class(group_classes - 1);
 
@@ -192,8 +202,10 @@ class ArraySort {
   [[nodiscard]] bool takes_tile() const {
     const bool has_values_in_place =
         request_.value_bytes != 0 && request_.values_in != nullptr && is_in_place(request_);
-    // CUB sorts narrow keys alone, or with values of 4 or 8 bytes.
-    const bool is_of_cub = request_.key_bytes < 4 && has_common_values();
+    // CUB sorts few narrow keys alone, or with values of 4 or 8 bytes, in one block, too.
+    const bool is_of_cub =
+        request_.key_bytes < 4 && has_common_values() &&
+        n() <= (request_.value_bytes == 8 ? most_of_cub_block_with_long_values : most_of_cub_block);
     return !is_of_cub && n() <= most_items_of_array_tile && request_.several_values.empty() &&
            !has_values_in_place && has_room_for_tile_;
   }
@@ -235,25 +247,27 @@ class ArraySort {
   [[nodiscard]] bool values_are_scratch() const { return n() <= most_items_of_block; }
 
   /// Whether passes over digits carry values of another size: positions would need more storage than
-  /// values of 1 or 2 bytes, and of narrow keys, which take few passes, more time than those of 16.
+  /// values of 1 or 2 bytes, and where passes are few or short more time than those of 16.
   [[nodiscard]] bool is_carried() const {
     const std::size_t bytes = request_.value_bytes;
     const auto addresses = reinterpret_cast<std::uintptr_t>(request_.values_in) |
                            reinterpret_cast<std::uintptr_t>(request_.values_out);
-    return (bytes <= 2 || (bytes == 16 && request_.key_bytes < 4)) && addresses % bytes == 0 &&
+    const std::uint64_t least_by_positions =
+        request_.key_bytes == 4 ? least_examined : least_long_keys_examined;
+    const bool carries_long =
+        request_.end_bit - request_.begin_bit <= 2 * radix::digit_bits || n() < least_by_positions;
+    return (bytes <= 2 || (bytes == 16 && carries_long)) && addresses % bytes == 0 &&
            (!request_.input_is_scratch || alternates()) && !is_in_place(request_) &&
            has_room_for_short_digits_;
   }
   template <class Word>
   cudaError_t sort_carried() {
     if (request_.value_bytes == 1) return sort_carried<Word, 1>();
-    if constexpr (sizeof(Word) < 4)
-      if (request_.value_bytes == 16) return sort_carried<Word, 16>();
-    return sort_carried<Word, 2>();
+    return request_.value_bytes == 2 ? sort_carried<Word, 2>() : sort_carried<Word, 16>();
   }
   template <class Word, int ValueBytes>
   cudaError_t sort_carried() {
-    if constexpr (sizeof(Word) >= 4) {
+    if constexpr (sizeof(Word) >= 4 && ValueBytes <= 2) {
       const DeviceRequest device = long_array(request_, false);
       if ((is_long_key_examined(request_) || n() >= least_examined) && has_large_tiles(device))
         return sort_long_array(device);
@@ -301,37 +315,49 @@ class ArraySort {
            n() >= 4 * sizeof(Position) &&
            (request_.values_in != request_.values_out || request_.values_in == nullptr);
   }
-  /// Sorts positions that are in the output of the values, and gathers the values to the same place:
-  /// the sorted positions are at its end.
+  /// Sorts positions that are in the output of the values, and gathers the values. Sorted positions are
+  /// in the place of a copy of the values, if cub::DeviceRadixSort takes one; otherwise at the end of the
+  /// output.
   template <class Position>
   cudaError_t sort_and_gather_in_output() {
     const auto begin = reinterpret_cast<std::uintptr_t>(request_.values_out);
     const auto end = begin + n() * request_.value_bytes;
-    auto* from = reinterpret_cast<Position*>((begin + sizeof(Position) - 1) / sizeof(Position) *
-                                             sizeof(Position));
-    auto* const last =
-        reinterpret_cast<Position*>((end / sizeof(Position) - n()) * sizeof(Position));
-    auto* to = last;
+    constexpr auto size = static_cast<std::uint64_t>(sizeof(Position));
+    auto* const first = reinterpret_cast<Position*>((begin + size - 1) / size * size);
+    auto* const last = reinterpret_cast<Position*>((end / size - n()) * size);
+    const int bits = request_.end_bit - request_.begin_bit;
     ArrayRequest items = request_;
     items.value_bytes = sizeof(Position);
-    items.values_in = from;
-    items.values_out = to;
-    if (alternates() && !measures_) {
-      ResultPlace place;
-      items.result = &place;
-      const cudaError_t status = ArraySort(nullptr, 0, items, stream_).run();
-      if (status != cudaSuccess) return status;
-      if (place.values_in_input) std::swap(from, to);
-      items.values_in = from;
-      items.values_out = to;
-      items.result = request_.result;
+    items.has_narrow_count = false;  // smaller tiles still take less storage than the values would
+    if (!alternates() && bits > radix::digit_bits) {
+      auto* const positions = carver_.take<Position>(n());
+      const cudaError_t status = sort_numbers(items, first, positions);
+      return status == cudaSuccess && !measures_
+                 ? gather(request_.values_in, request_.values_out, positions, request_.value_bytes,
+                          n(), stream_)
+                 : status;
     }
-    cudaError_t status = launch_if_it_fits([&] { return number_items(from, n(), stream_); });
-    if (status == cudaSuccess) status = sort_items(items, false);
+    // Where the result of most sorts is at the end of the output.
+    const bool ends_in_input = alternates() && passes_end_in_input(bits);
+    cudaError_t status =
+        ends_in_input ? sort_numbers(items, last, first) : sort_numbers(items, first, last);
+    const bool is_in_input = alternates() && request_.result->values_in_input;
     if (alternates()) request_.result->values_in_input = false;
     if (status != cudaSuccess || measures_) return status;
-    return gather_over_positions(request_.values_in, request_.values_out, last,
-                                 request_.value_bytes, n(), stream_);
+    if (is_in_input != ends_in_input)
+      status = cudaMemcpyAsync(last, first, n() * size, cudaMemcpyDeviceToDevice, stream_);
+    return status == cudaSuccess ? gather_over_positions(request_.values_in, request_.values_out,
+                                                         last, request_.value_bytes, n(), stream_)
+                                 : status;
+  }
+  /// Sorts the numbers of the items as values from one array to another.
+  template <class Position>
+  cudaError_t sort_numbers(ArrayRequest items, Position* numbers, Position* sorted) {
+    items.values_in = numbers;
+    items.values_out = sorted;
+    const cudaError_t status =
+        launch_if_it_fits([&] { return number_items(numbers, n(), stream_); });
+    return status == cudaSuccess ? sort_items(items, false) : status;
   }
   template <class Position>
   cudaError_t sort_and_gather_by() {
@@ -451,7 +477,10 @@ class ArraySort {
   /// may be in it.
   [[nodiscard]] bool takes_short_digits(const ArrayRequest& items) {
     const auto n = static_cast<std::uint64_t>(items.num_items);
-    return !is_long_key_examined(items) && n > most_items_of_block && n < least_examined &&
+    const bool is_wide_pair =
+        items.key_bytes == 4 && items.value_bytes == 8 && !has_preset_use_of_digits();
+    return !is_long_key_examined(items) && n > most_items_of_block &&
+           n < (is_wide_pair ? least_wide_pairs_examined : least_examined) &&
            (!items.input_is_scratch || alternates()) && !is_in_place(items) &&
            items.begin_bit != items.end_bit && has_room_for_short_digits_;
   }
@@ -462,7 +491,7 @@ class ArraySort {
     // Beside a copy of the items, the statuses hardly matter.
     const bool has_copy = !alternates() && items.end_bit - items.begin_bit > radix::digit_bits;
     if constexpr (sizeof(Word) <= 4)
-      if (request_.has_narrow_count && !has_copy) return sort_by_short_digits<Word, 4, true>(items);
+      if (items.has_narrow_count && !has_copy) return sort_by_short_digits<Word, 4, true>(items);
     return sort_by_short_digits<Word, 4, false>(items);
   }
   template <class Word, int ValueBytes, bool IsLarge>

@@ -59,5 +59,6 @@ enum class DigitUse : std::uint32_t {
 /// Makes all arrays from 2^21 items on use digits in this way that can, whatever is faster. For
 /// tests, whose arrays are short. Must not change between the two phases of a call. Not thread-safe.
 void preset_use_of_digits(std::optional<DigitUse> use);
+[[nodiscard]] bool has_preset_use_of_digits();
 
 }  // namespace sortie::segsort

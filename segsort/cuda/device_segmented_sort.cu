@@ -540,6 +540,10 @@ void preset_use_of_digits(std::optional<DigitUse> use) {
   preset_digit_use = use;
 }
 
+bool has_preset_use_of_digits() {
+  return preset_digit_use.has_value();
+}
+
 void limit_shared_bytes(int bytes) {
   shared_bytes_limit = bytes;
 }

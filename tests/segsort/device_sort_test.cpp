@@ -442,6 +442,10 @@ TYPED_TEST(DeviceArraySortOfLongBuffers, EitherHasTheResult) {
   by_some.template check_pairs<std::uint32_t>(Storage::double_buffers);
   by_some.template check_pairs<Record<1>>();
   by_some.template check_pairs<Record<2>>(Storage::double_buffers);
+  // One pass: positions of large values end in the other buffer.
+  ArrayCase<TypeParam> by_one(Keys::uniform, n, Order::ascending, 0, 8);
+  by_one.template check_pairs<Record<12>>(Storage::double_buffers);
+  by_one.template check_pairs<Record<16>>(Storage::double_buffers);
 }
 
 TYPED_TEST(DeviceArraySort, ArraysWithoutAlignment) {
