@@ -53,12 +53,26 @@ SORTIE_EXTERN_RANK_PASS(std::uint32_t, 4);
 SORTIE_EXTERN_RANK_PASS(std::uint32_t, 8);
 SORTIE_EXTERN_RANK_PASS(std::uint64_t, 4);
 SORTIE_EXTERN_RANK_PASS(std::uint64_t, 8);
+#define SORTIE_EXTERN_ARRAY(Word, value_bytes)                                              \
+  SORTIE_EXTERN_RANK_PASS(Word, value_bytes);                                               \
+  extern template cudaError_t launch_block_classes<Word, value_bytes>(                      \
+      const LaunchPlan&, const Arguments<Word>&, const WorkLists&, int);                    \
+  extern template cudaError_t launch_radix<Word, value_bytes>(                              \
+      const LaunchPlan&, const Arguments<Word>&, const RadixStorage&, const ArrayDecision*, \
+      ArrayMethod)
+SORTIE_EXTERN_ARRAY(std::uint32_t, 1);
+SORTIE_EXTERN_ARRAY(std::uint32_t, 2);
+SORTIE_EXTERN_ARRAY(std::uint64_t, 1);
+SORTIE_EXTERN_ARRAY(std::uint64_t, 2);
+#undef SORTIE_EXTERN_ARRAY
 #undef SORTIE_EXTERN_RANK_PASS
 #define SORTIE_EXTERN_SHORT_DIGITS(value_bytes)                                       \
   extern template cudaError_t launch_short_digits<std::uint64_t, value_bytes, false>( \
       const LaunchPlan&, const Arguments<std::uint64_t>&, const ArrayDecision*,       \
       radix::ShortPasses<std::uint64_t>*, radix::Status*)
 SORTIE_EXTERN_SHORT_DIGITS(0);
+SORTIE_EXTERN_SHORT_DIGITS(1);
+SORTIE_EXTERN_SHORT_DIGITS(2);
 SORTIE_EXTERN_SHORT_DIGITS(4);
 SORTIE_EXTERN_SHORT_DIGITS(8);
 #undef SORTIE_EXTERN_SHORT_DIGITS
@@ -105,6 +119,10 @@ DigitUse digit_use_by_size(const DeviceRequest& request) {
   const bool is_short_key = key_bits(request.key_type) == 32;
   if (request.num_items < static_cast<std::int64_t>(least_examined))
     return is_short_key || !takes_all_bits ? DigitUse::never : DigitUse::buckets_or_digits;
+  // Ranges do not carry values of 1 or 2 bytes.
+  if (request.value_bytes == 1 || request.value_bytes == 2)
+    return takes_all_bits && request.num_items <= most_by_buckets ? DigitUse::buckets_or_digits
+                                                                  : DigitUse::always;
   const DigitUse buckets = is_short_key ? DigitUse::buckets_or_digits : DigitUse::buckets;
   if (preset_digit_use == DigitUse::buckets) return takes_all_bits ? buckets : DigitUse::always;
   if (preset_digit_use.has_value()) return *preset_digit_use;
@@ -145,6 +163,8 @@ template <class Function>
 auto with_widths(const DeviceRequest& request, const Function& function) {
   const auto with_word = [&]<class Word>(Word) {
     if (request.value_bytes == 0) return function.template operator()<Word, 0>();
+    if (request.value_bytes == 1) return function.template operator()<Word, 1>();
+    if (request.value_bytes == 2) return function.template operator()<Word, 2>();
     if (request.value_bytes == 4) return function.template operator()<Word, 4>();
     return function.template operator()<Word, 8>();
   };
@@ -336,15 +356,18 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
   ArrayStart* const array = temporary.array;
   few::FewKeys* const few_table = temporary.few_keys();
   const DigitUse use = digit_use<Tiles>(request);
-  if (lists.counters == nullptr) return launch_small_sort<Word, ValueBytes>(plan, arguments);
+  if constexpr (!is_of_arrays<ValueBytes>)
+    if (lists.counters == nullptr) return launch_small_sort<Word, ValueBytes>(plan, arguments);
   FewKeysStorage few_keys{few_table};
   if (use != DigitUse::never && can_rank_values<Word, ValueBytes>(plan.num_items, arguments.codec))
     few_keys = {few_table, storage.passes, storage.statuses,
                 radix::status_words<Word, ValueBytes>(plan.num_items)};
-  cudaError_t status = plan.is_array
-                           ? launch_array_start(plan, arguments, WorkListsOf<Tiles>{lists}, array,
-                                                storage.passes, storage.passes_bytes, use, few_keys)
-                           : launch_short<Tiles, Word, ValueBytes>(plan, arguments, lists);
+  cudaError_t status = cudaSuccess;
+  if (plan.is_array)
+    status = launch_array_start(plan, arguments, WorkListsOf<Tiles>{lists}, array, storage.passes,
+                                storage.passes_bytes, use, few_keys);
+  if constexpr (!is_of_arrays<ValueBytes>)
+    if (!plan.is_array) status = launch_short<Tiles, Word, ValueBytes>(plan, arguments, lists);
   if constexpr (ValueBytes != 0) {
     if (status == cudaSuccess && few_keys.passes != nullptr)
       status =
@@ -370,8 +393,9 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
     status = launch_passes(ArrayMethod::digits);
   }
   if (use == DigitUse::always) return status;
-  if (status == cudaSuccess && may_take_ranges(use) && !are_in_blocks<Tiles>(request))
-    status = launch_partitions<Tiles, Word, ValueBytes>(plan, arguments, lists);
+  if constexpr (!is_of_arrays<ValueBytes>)
+    if (status == cudaSuccess && may_take_ranges(use) && !are_in_blocks<Tiles>(request))
+      status = launch_partitions<Tiles, Word, ValueBytes>(plan, arguments, lists);
   if (status != cudaSuccess) return status;
   // Runs of short arrays take the smaller tiles of groups only.
   return launch_block_classes<Word, ValueBytes>(plan, arguments, lists,
@@ -437,6 +461,8 @@ cudaError_t sort_in_tiles(void* temp_storage, std::size_t& temp_storage_bytes,
 /// Largest shared memory per block, over all kernels.
 template <class Tiles, class Word, int ValueBytes>
 constexpr std::size_t most_shared_bytes() {
+  // Tiles of arrays are less than those with values of 4 bytes.
+  if constexpr (is_of_arrays<ValueBytes>) return most_shared_bytes<Tiles, Word, 4>();
   using Single =
       PartitionShared<Word, ValueBytes, Tiles::template single_block_shape<Word, ValueBytes>>;
   constexpr std::size_t large =
@@ -451,6 +477,13 @@ constexpr std::size_t most_shared_bytes() {
 }
 static_assert(most_shared_bytes<SmallTiles, std::uint64_t, 8>() <= 48 * 1024);
 
+bool fits_large_tiles(const DeviceRequest& request, const DeviceLimits& limits) {
+  const std::size_t wanted = with_widths(request, [&]<class Word, int ValueBytes>() {
+    return most_shared_bytes<LargeTiles, Word, ValueBytes>();
+  });
+  return wanted <= static_cast<std::size_t>(limited_shared_bytes(limits.shared_bytes));
+}
+
 /// Sorts whole or narrower keys with the largest tiles that fit the shared memory of the GPU.
 /// \param alternates  takes and returns whether passes alternate between the input and the output
 cudaError_t sort_in_fitting_tiles(void* temp_storage, std::size_t& temp_storage_bytes,
@@ -464,11 +497,9 @@ cudaError_t sort_in_fitting_tiles(void* temp_storage, std::size_t& temp_storage_
   limits.shared_bytes = limited_shared_bytes(limits.shared_bytes);
   // The large tiles are sized for data-centre GPUs, which have about twice as much shared memory as
   // others.
-  const std::size_t wanted = with_widths(request, [&]<class Word, int ValueBytes>() {
-    return most_shared_bytes<LargeTiles, Word, ValueBytes>();
-  });
-  const bool has_room =
-      queried != cudaSuccess || wanted <= static_cast<std::size_t>(limits.shared_bytes);
+  const bool has_room = queried != cudaSuccess || fits_large_tiles(request, limits);
+  if (!has_room && (request.value_bytes == 1 || request.value_bytes == 2))
+    return cudaErrorNotSupported;
   TiledRequest tiled{request, alternates, longest};
   alternates = alternates && has_room && digit_use<LargeTiles>(tiled) != DigitUse::never;
   tiled.alternates = alternates;
@@ -488,9 +519,17 @@ bool is_valid(const DeviceRequest& request) {
   if (request.num_items < 0 || request.num_segments < 0) return false;
   if (request.begin_bit < 0 || request.begin_bit > end_bit || end_bit > bits) return false;
   if (!all_bits && request.ranges != nullptr) return false;
-  if (request.value_bytes != 0 && request.value_bytes != 4 && request.value_bytes != 8)
+  const bool is_carried =
+      request.is_array && (request.value_bytes == 1 || request.value_bytes == 2);
+  if (request.value_bytes != 0 && request.value_bytes != 4 && request.value_bytes != 8 &&
+      !is_carried)
     return false;
   return request.offset_bytes == 4 || request.offset_bytes == 8;
+}
+
+bool has_large_tiles(const DeviceRequest& request) {
+  DeviceLimits limits;
+  return limits.query() != cudaSuccess || fits_large_tiles(request, limits);
 }
 
 void register_policy(Policy policy, RegisteredSort sort) {

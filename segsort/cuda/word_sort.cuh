@@ -133,46 +133,155 @@ __device__ __noinline__ void exchange_until_sorted(std::uint32_t tile_distance) 
 #pragma unroll
   for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
 #pragma unroll 1
-  for (int again = 0; again < most_exchanges_of_warps; ++again) {
+  for (int again = 0;; ++again) {
+    const bool inverted = thread > 0 && tile.word(thread * T::items - 1) > words[0];
+    if (!T::any(inverted)) return;
+    if (again == most_exchanges_of_warps) break;
+    if constexpr (T::warps > 1) {
+      if (again > 0) exchange_with_neighbours(tile, words);
+    }
 #pragma unroll 1
     for (int i = 0; i < most_exchanges_in_warp; ++i) {
       const std::uint32_t previous = __shfl_up_sync(full_warp, words[T::items - 1], 1);
       if (__any_sync(full_warp, thread % 32 != 0 && previous > words[0]) == 0) break;
       exchange_with_neighbours<T, true>(tile, words);
     }
-    T::synchronise();
 #pragma unroll
     for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
     T::synchronise();
-    const bool inverted = thread > 0 && tile.word(thread * T::items - 1) > words[0];
-    if (!T::any(inverted)) return;
-    if constexpr (T::warps > 1) exchange_with_neighbours(tile, words);
   }
   sort_words(tile, words);
 }
 
-/// Words of a bin in the first eighth of the words of a tile from which on its warps count row by
-/// row. Bins of keys in order have fewer there; of 100 random keys in 4096 to 8192 items, some have
-/// more.
-inline constexpr std::uint32_t dense_bin = 10;
+/// Different windows in a bin by which a warp parts its words, at most.
+inline constexpr int most_windows_of_bin = 6;
 
-/// Sorts the words by distribution if they are evenly enough spread, and leaves them as
-/// sort_words() does. On entry, item e = r * threads + thread is in register r; words from `length`
-/// on are all ones.
+/// Parts the words of bins with several windows: those of the least window come first, then those of
+/// the next, each in the order of before. Where two of a few keys share a bin, their words are mixed;
+/// once they are parted, no word is far from its place.
 ///
-/// Each word goes to one of at least half as many bins as the tile has items, by its highest bits.
-/// If no bin has more words than a thread, then sorting within each thread and exchanging halves
-/// with the neighbours sorts all words: a bin spans at most two threads, and misplaced words are in
-/// the neighbouring halves. If some have, halves are exchanged until the words are in order. These
-/// are few exchanges even for large bins of equal keys, since atomics number the words of a bin
-/// nearly in their order: if a bin is dense, barriers keep the rows of the items apart. If all
-/// words of a bin count as equal, they are in order at once.
-/// \param bins_are_equal  words of the same bin may be in any order
-/// \return false, with the words unchanged, if a bin has half of the words; found out after an
-/// eighth of the words if one has half of them
+/// A bin is parted if it covers a thread, that is, has all words of its range, and their windows
+/// differ; by the warp of the first such thread. Larger bins than the words of a warp, and smaller
+/// ones, are left as they are. On entry, tile.words holds the words of each bin next to each other.
+/// Begins after a barrier and ends with one.
+///
+///   lane l          of a warp: word 32 i + l of the bin in register i
+///   lane k          the range of the bin that the warp parts as number k
+///   tile.splits[w]  whether warp w parts the bin of its last word
 template <class T>
-__device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&words)[T::items],
-                                                     int length, bool bins_are_equal) {
+__device__ __forceinline__ void part_shared_bins(T& tile) {
+  static_assert(T::warps > 1);
+  constexpr int rows = T::items;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int warp = T::thread() / 32;
+  const int first_of_warp = warp * 32 * T::items;
+  const auto bin_of = [](std::uint32_t word) { return word >> (32 - T::bin_bits); };
+
+  const std::uint32_t first = tile.blocked(0);
+  std::uint32_t differing = 0;
+#pragma unroll
+  for (int r = 1; r < T::items; ++r) differing |= first ^ tile.blocked(r);
+  const bool is_mixed = bin_of(differing) == 0 && differing > T::index_mask;
+  const std::uint32_t bin_before =
+      warp == 0 ? ~0u : bin_of(tile.word(first_of_warp - 1));  // all ones: no bin
+  const std::uint32_t last_bin = bin_of(tile.word(first_of_warp + 32 * T::items - 1));
+  unsigned int mixed = __ballot_sync(full_warp, is_mixed);
+  const bool parts_last_bin = __any_sync(full_warp, is_mixed && bin_of(first) == last_bin) != 0;
+  if (lane == 0) tile.splits[warp] = parts_last_bin ? 1 : 0;
+  int bins = 0;
+  int bin_begin = 0;
+  int bin_length = 0;
+  bool begins_before = false;  // the first bin begins with the warp before
+#pragma unroll 1
+  while (mixed != 0) {
+    const int leader = first_lane(mixed);
+    const std::uint32_t bin = __shfl_sync(full_warp, bin_of(first), leader);
+    mixed &= ~__ballot_sync(full_warp, bin_of(first) == bin);
+    int begin = first_of_warp + leader * T::items;
+    int end = begin + T::items;
+    // From a position on in a direction, the words of the bin among the next 32.
+    const auto words_of_bin = [&](int from, int direction) {
+      const int position = from + direction * lane;
+      const bool is_inside = position >= 0 && position < T::capacity;
+      const unsigned int others = __ballot_sync(
+          full_warp, !is_inside || bin_of(tile.word(is_inside ? position : begin)) != bin);
+      return others == 0 ? 32 : first_lane(others);
+    };
+    for (int found = 32; found == 32 && end - begin <= 32 * rows; begin -= found)
+      found = words_of_bin(begin - 1, -1);
+    for (int found = 32; found == 32 && end - begin <= 32 * rows; end += found)
+      found = words_of_bin(end, 1);
+    if (end - begin > 32 * rows) continue;
+    if (bin == bin_before) begins_before = true;
+    if (lane == bins) {
+      bin_begin = begin;
+      bin_length = end - begin;
+    }
+    ++bins;
+  }
+  T::synchronise();
+  const bool is_parted_before = begins_before && tile.splits[max(warp - 1, 0)] != 0;
+#pragma unroll 1
+  for (int k = is_parted_before ? 1 : 0; k < bins; ++k) {
+    const int begin = __shfl_sync(full_warp, bin_begin, k);
+    const int length = __shfl_sync(full_warp, bin_length, k);
+    std::uint32_t words[rows];
+    std::uint32_t rest = 0;  // rows whose word has no new place yet
+#pragma unroll
+    for (int i = 0; i < rows; ++i) {
+      const bool is_word = 32 * i + lane < length;
+      words[i] = is_word ? tile.word(begin + 32 * i + lane) : 0;
+      if (is_word) rest |= 1u << i;
+    }
+    __syncwarp();
+    int placed = 0;
+#pragma unroll 1
+    for (int window = 1; placed < length; ++window) {
+      std::uint32_t least = 0xffffffffu;  // window, and all ones below
+      if (window < most_windows_of_bin) {
+#pragma unroll
+        for (int i = 0; i < rows; ++i)
+          if ((rest >> i & 1) != 0) least = min(least, words[i] | T::index_mask);
+        least = min_in_warp(least);
+      }
+#pragma unroll
+      for (int i = 0; i < rows; ++i) {
+        if (32 * i >= length) break;
+        const bool is_next = (rest >> i & 1) != 0 && words[i] <= least;
+        const unsigned int next = __ballot_sync(full_warp, is_next);
+        if (is_next) {
+          tile.words[banked(begin + placed + static_cast<int>(rank_among(next)))] = words[i];
+          rest &= ~(1u << i);
+        }
+        placed += static_cast<int>(lanes_of(next));
+      }
+    }
+    __syncwarp();
+  }
+  T::synchronise();
+}
+
+/// Words of a bin in the first eighth of the words of a tile from which on the tile is dense, and in
+/// all words for a thread's word. Bins of keys in order have fewer there; of 100 random keys in 4096
+/// to 8192 items, some have more.
+inline constexpr std::uint32_t dense_bin = 10;
+inline constexpr std::uint32_t dense_bin_by_items = 3;
+
+/// What a sort by distribution found.
+enum class Bins {
+  even,     ///< the words are sorted
+  dense,    ///< some bins have many words, as of few keys
+  crowded,  ///< a bin has half of the words
+};
+
+/// One try of sort_by_distribution().
+/// \tparam AreDense  the bins are known to be dense: barriers keep the rows of the items apart, and
+///                   bins with several keys are parted. Otherwise, in tiles of several warps, dense
+///                   bins are found out, mostly after an eighth of the words
+/// \return what prevented the sort, with the words unchanged, or Bins::even
+template <class T, bool AreDense>
+__device__ __forceinline__ Bins distribute(T& tile, std::uint32_t (&words)[T::items], int length,
+                                           bool bins_are_equal) {
   constexpr int bin_bits = T::bin_bits;
   constexpr int bins = 1 << bin_bits;
   static_assert(bins <= T::capacity, "the counters take the place of the words");
@@ -189,15 +298,14 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
   constexpr std::uint32_t crowded = rows_at_first * T::threads / 2;
   static_assert(T::warps == 1 || crowded >= dense_bin);
   std::uint32_t greatest_rank = 0;
-  bool is_dense = false;
 #pragma unroll
   for (int r = 0; r < T::items; ++r) {
-    if (r == rows_at_first) {
+    if constexpr (AreDense) {
+      if (r > 0) T::synchronise();
+    } else if (r == rows_at_first) {
       constexpr std::uint32_t limit = T::warps == 1 ? crowded : dense_bin;
-      is_dense = T::any(greatest_rank >= limit && !bins_are_equal);
-      if (is_dense && (T::warps == 1 || T::any(greatest_rank >= crowded))) return false;
-    } else if (T::warps > 1 && r > rows_at_first && is_dense) {
-      T::synchronise();
+      if (T::any(greatest_rank >= limit && !bins_are_equal))
+        return T::warps == 1 || T::any(greatest_rank >= crowded) ? Bins::crowded : Bins::dense;
     }
     const std::uint32_t rank = is_item(r) ? atomicAdd(&counter(bin_of(words[r])), 1) : 0;
     if (r < rows_at_first) greatest_rank = max(greatest_rank, rank);
@@ -223,7 +331,10 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
   }
   const bool exceeds_thread = T::any(most > T::items) && !bins_are_equal;
   if (exceeds_thread) {
-    if (T::any(most > T::capacity / 2)) return false;
+    if (T::any(most > T::capacity / 2)) return Bins::crowded;
+    if constexpr (T::warps > 1 && !AreDense) {
+      if (T::any(most > dense_bin_by_items * T::items)) return Bins::dense;
+    }
   }
   std::uint32_t before = up_to - sum;
   if constexpr (T::warps > 1) {
@@ -247,7 +358,8 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
 #pragma unroll
   for (int r = 0; r < T::items; ++r) tile.words[banked(static_cast<int>(places[r]))] = words[r];
   T::synchronise();
-  if (bins_are_equal) return true;
+  if (bins_are_equal) return Bins::even;
+  if constexpr (AreDense) part_shared_bins(tile);
 #pragma unroll
   for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
   sort_in_thread(words);
@@ -261,7 +373,55 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
 #pragma unroll
     for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
   }
-  return true;
+  return Bins::even;
+}
+
+/// distribute() for dense bins. On entry the words are in the order of the items in tile.words; on
+/// return false they still are. Not inlined, because uniform keys do not need it. Begins and ends
+/// with a barrier.
+template <class T>
+__device__ __noinline__ bool distribute_dense(std::uint32_t tile_distance, int length) {
+  T& tile = tile_at<T>(tile_distance);
+  std::uint32_t words[T::items];
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) words[r] = tile.striped(r);
+  T::synchronise();
+  if (distribute<T, true>(tile, words, length, false) == Bins::even) return true;
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
+  T::synchronise();
+  return false;
+}
+
+/// Sorts the words by distribution if they are evenly enough spread, and leaves them as
+/// sort_words() does. On entry, item e = r * threads + thread is in register r; words from `length`
+/// on are all ones.
+///
+/// Each word goes to one of at least half as many bins as the tile has items, by its highest bits.
+/// If no bin has more words than a thread, then sorting within each thread and exchanging halves
+/// with the neighbours sorts all words: a bin spans at most two threads, and misplaced words are in
+/// the neighbouring halves. If some have, halves are exchanged until the words are in order. These
+/// are few exchanges even for large bins of equal keys, since atomics number the words of a bin
+/// nearly in their order: if bins are dense, distribute_dense() begins again, and sees to it. If all
+/// words of a bin count as equal, they are in order at once.
+/// \param bins_are_equal  words of the same bin may be in any order
+/// \return false, with the words unchanged, if a bin has half of the words; found out after an
+/// eighth of the words if one has half of them
+template <class T>
+__device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&words)[T::items],
+                                                     int length, bool bins_are_equal) {
+  const Bins found = distribute<T, false>(tile, words, length, bins_are_equal);
+  if constexpr (T::warps > 1) {
+    if (found == Bins::dense) {
+#pragma unroll
+      for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
+      const bool is_sorted = distribute_dense<T>(distance_of(tile), length);
+#pragma unroll
+      for (int r = 0; r < T::items; ++r) words[r] = is_sorted ? tile.blocked(r) : tile.striped(r);
+      return is_sorted;
+    }
+  }
+  return found == Bins::even;
 }
 
 }  // namespace sortie::segsort
