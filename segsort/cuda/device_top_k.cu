@@ -70,6 +70,11 @@ int tile_longest_of(const DeviceTopKRequest& request) {
   if (request.k == 1 && request.num_segments > 1 &&
       request.num_items / request.num_segments <= longest_mean_of_threads(request))
     return longest_of_least;
+  // A network over narrow keys takes few instructions.
+  if (key_bytes(request.key_type) < 4 && request.k < most_sorted_in_kernel &&
+      request.num_items / std::max<std::int64_t>(request.num_segments, 1) <=
+          longest_of_thread<std::uint32_t>)
+    return 0;
   if (!request.sorted || request.k > most_selected || request.num_segments <= 1 ||
       request.num_items / request.num_segments > longest_mean_of_tiles(request.k))
     return 0;
@@ -347,7 +352,11 @@ cudaError_t select_keys(const DeviceTopKRequest& request, TopKStorage& storage,
     arguments.keys_out = reinterpret_cast<Key*>(storage.keys);
     arguments.values_out = storage.values;
   }
+  ZeroedByPlan zeroed{};
   if (storage.plan != nullptr) {
+    const std::uint64_t numbers = storage.zeroed_bytes / sizeof(std::uint32_t);
+    if (storage.lists.counters != nullptr && numbers <= most_zeroed_by_plan)
+      zeroed = {reinterpret_cast<std::uint32_t*>(storage.lists.counters), numbers};
     const PlannedSegments segments{offsets(request.begin_offsets),
                                    offsets(request.end_offsets),
                                    arguments.num_segments,
@@ -355,13 +364,13 @@ cudaError_t select_keys(const DeviceTopKRequest& request, TopKStorage& storage,
                                    arguments.num_items,
                                    longest_sorted_of_plan(request.k)};
     status = launch(top_k_plan_kernel, 1, plan_threads, 0, stream, LaunchOrder::after, segments,
-                    storage.plan);
+                    storage.plan, zeroed);
     // Before the selection, whose launches then take no time of a sort.
     if (status == cudaSuccess)
       status = sort_on_device(storage.whole_sort, storage.whole_sort_bytes, storage.whole_request,
                               stream);
   }
-  if (status == cudaSuccess && storage.lists.counters != nullptr)
+  if (status == cudaSuccess && storage.lists.counters != nullptr && zeroed.count == 0)
     status = cudaMemsetAsync(storage.lists.counters, 0, storage.zeroed_bytes, stream);
   if (status == cudaSuccess)
     status = launch_top_k(arguments, of_tiles, storage.most_block_tasks, stream);

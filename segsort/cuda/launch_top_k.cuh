@@ -28,8 +28,8 @@ cudaError_t launch_resident_top_k(void (*kernel)(TopKArguments<Key>),
                                   const TopKArguments<Key>& arguments, std::uint64_t most_blocks,
                                   unsigned int threads, std::size_t shared_bytes,
                                   const LaunchPlan& plan) {
-  return launch_resident(kernel, plan, plan.order, most_blocks, no_limit,
-                         static_cast<int>(threads), shared_bytes, arguments);
+  return launch_resident(kernel, plan, plan.order, most_blocks, no_limit, static_cast<int>(threads),
+                         shared_bytes, arguments);
 }
 
 /// Whether segments are selected from by threads first, which list the longer ones.

@@ -260,10 +260,10 @@ __device__ __forceinline__ Ties resolve_found_ties(T& tile, const std::uint32_t 
   return Ties::resolved;
 }
 
-/// Whether tiles T, with uniform keys, rarely have ties: indices of few bits leave many to the
-/// windows.
+/// Tiles of the shortest segments of teams: the loop of their kernel over the segments is faster the
+/// less code it passes, so that rare steps are functions of their own.
 template <class T>
-inline constexpr bool ties_are_rare = T::is_of_team&& T::warps == 1;
+inline constexpr bool has_short_loop = (T::capacity <= 256) && T::is_of_team;
 
 /// resolve_found_ties() where uniform keys rarely need it.
 template <class T, bool IsLast>
@@ -289,7 +289,7 @@ __device__ __forceinline__ Ties resolve_ties(T& tile, const std::uint32_t (&word
   const bool has_own_ties = has_ties(tile, words);
   const int threads_with_ties = T::count(has_own_ties);
   if (threads_with_ties == 0) return Ties::none;
-  if constexpr (ties_are_rare<T>) {
+  if constexpr (has_short_loop<T>) {
     return resolve_rare_ties<T, IsLast>(distance_of(tile), has_own_ties, threads_with_ties, length,
                                         compare_mask);
   } else {
@@ -461,8 +461,7 @@ template <class T>
 inline constexpr bool samples_keys = T::is_of_team || (T::warps > 1);
 
 /// Writes the words of a tile of one segment, in the order of the items, with windows of keys that
-/// are not evenly spread. Each thread writes those that it loaded. Not inlined, because the sort of
-/// uniform keys is faster the less code it passes.
+/// are not evenly spread. Each thread writes those that it loaded.
 /// \param is_low  windows are floating-point numbers; otherwise linear ones with index bits
 template <class T>
 __device__ __noinline__ void set_uneven_windows(std::uint32_t tile_distance, int length,
@@ -530,24 +529,32 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
   const bool is_low = sampled == SampledKeys::low;
   if (is_low) has_exact_windows = place_bits + span - 1 <= window;
   // Of fewer key values than bins, few bins would have all words.
-  if (samples_keys<T> && (is_low || (span < T::bin_bits && !bins_are_equal))) {
+  const bool adds_index = samples_keys<T> && span < T::bin_bits && !bins_are_equal;
+  if (has_short_loop<T> && (is_low || adds_index)) {
     set_uneven_windows<T>(distance_of(tile), length, {base, span}, codec.compare_mask, is_low);
 #pragma unroll
     for (int r = 0; r < T::items; ++r) words[r] = tile.striped(r);
     T::synchronise();
-  } else if (is_low) {
-#pragma unroll
-    for (int r = 0; r < T::items; ++r) {
-      const typename T::Word number = keys[r] - base;
-      const std::uint32_t index_bits = static_cast<std::uint32_t>(r * T::threads + T::thread())
-                                       << (32 - T::index_bits);
-      words[r] |=
-          (floating_window(number, place_bits, index_bits) >> segment_bits) & ~T::index_mask;
-    }
   } else {
+    const auto index_bits = [](int r) {
+      return static_cast<std::uint32_t>(r * T::threads + T::thread()) << (32 - T::index_bits);
+    };
+    if (is_low) {
 #pragma unroll
-    for (int r = 0; r < T::items; ++r)
-      words[r] |= (bits_below(keys[r] - base, span) >> segment_bits) & ~T::index_mask;
+      for (int r = 0; r < T::items; ++r) {
+        const typename T::Word number = keys[r] - base;
+        words[r] |=
+            (floating_window(number, place_bits, index_bits(r)) >> segment_bits) & ~T::index_mask;
+      }
+    } else {
+      if (adds_index) {
+#pragma unroll
+        for (int r = 0; r < T::items; ++r) words[r] |= (index_bits(r) >> span) & ~T::index_mask;
+      }
+#pragma unroll
+      for (int r = 0; r < T::items; ++r)
+        words[r] |= (bits_below(keys[r] - base, span) >> segment_bits) & ~T::index_mask;
+    }
   }
   if constexpr (AreShort) {  // the words are already ordered by segment
     static_assert(T::warps == 1);

@@ -33,11 +33,19 @@ struct PlannedSegments {
   std::uint64_t longest;  ///< longer segments are long; below 2^19
 };
 
+/// Numbers that the plan sets to zero on its way: a launch less than by cudaMemsetAsync().
+struct ZeroedByPlan {
+  std::uint32_t* numbers;
+  std::uint64_t count;
+};
+/// More than one block sets quickly.
+inline constexpr std::uint64_t most_zeroed_by_plan = std::uint64_t{1} << 15;
+
 /// One block. The mean length of a sample of the segments, the long ones counted as empty, gives the
 /// number of items that are not in long ones. These need not be in the sample, however few they are.
 /// A warp reads rows of 32 neighbouring segments, which are spread over all.
 __global__ void __launch_bounds__(plan_threads)
-    top_k_plan_kernel(const PlannedSegments segments, TopKPlan* plan) {
+    top_k_plan_kernel(const PlannedSegments segments, TopKPlan* plan, const ZeroedByPlan zeroed) {
   constexpr std::uint64_t most_samples = std::uint64_t{plan_threads} * plan_samples_of_thread;
   __shared__ std::uint32_t sum;
   std::uint64_t count = segments.count;
@@ -65,6 +73,7 @@ __global__ void __launch_bounds__(plan_threads)
     const std::uint64_t length = ends[r] > begins[r] ? ends[r] - begins[r] : 0;
     own += length <= segments.longest ? static_cast<std::uint32_t>(length) : 0;
   }
+  for (std::uint64_t i = threadIdx.x; i < zeroed.count; i += plan_threads) zeroed.numbers[i] = 0;
   // Of 32 bits, and by one lane: additions of 64 bits in shared memory are loops, which 1024 threads
   // would run one after the other.
   own = total_of_warp(own);

@@ -117,42 +117,9 @@ __device__ __forceinline__ void sort_words(T& tile, std::uint32_t (&words)[T::it
   }
 }
 
-/// Exchanges that a warp tries, one after the other, to sort its words, and how often it does so.
-inline constexpr int most_exchanges_in_warp = 12;
-inline constexpr int most_exchanges_of_warps = 4;
-
-/// Sorts words in tile.words that are nearly in order, and in order within each thread: exchanges
-/// halves within the warps with misplaced words, and then between all. If this ends too late, the
-/// words are sorted by the networks. Not inlined, because uniform keys hardly need it. Begins after a
-/// barrier and ends with one.
-template <class T>
-__device__ __noinline__ void exchange_until_sorted(std::uint32_t tile_distance) {
-  T& tile = tile_at<T>(tile_distance);
-  const int thread = T::thread();
-  std::uint32_t words[T::items];
-#pragma unroll
-  for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
-#pragma unroll 1
-  for (int again = 0;; ++again) {
-    const bool inverted = thread > 0 && tile.word(thread * T::items - 1) > words[0];
-    if (!T::any(inverted)) return;
-    if (again == most_exchanges_of_warps) break;
-    if constexpr (T::warps > 1) {
-      if (again > 0) exchange_with_neighbours(tile, words);
-    }
-#pragma unroll 1
-    for (int i = 0; i < most_exchanges_in_warp; ++i) {
-      const std::uint32_t previous = __shfl_up_sync(full_warp, words[T::items - 1], 1);
-      if (__any_sync(full_warp, thread % 32 != 0 && previous > words[0]) == 0) break;
-      exchange_with_neighbours<T, true>(tile, words);
-    }
-#pragma unroll
-    for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
-    T::synchronise();
-  }
-  sort_words(tile, words);
-}
-
+/// Warps of a tile from which on shared bins are parted. In smaller tiles, bins of few keys have
+/// so few words that exchanges are as fast.
+inline constexpr int least_warps_that_part = 8;
 /// Different windows in a bin by which a warp parts its words, at most.
 inline constexpr int most_windows_of_bin = 6;
 
@@ -160,16 +127,19 @@ inline constexpr int most_windows_of_bin = 6;
 /// the next, each in the order of before. Where two of a few keys share a bin, their words are mixed;
 /// once they are parted, no word is far from its place.
 ///
-/// A bin is parted if it covers a thread, that is, has all words of its range, and their windows
-/// differ; by the warp of the first such thread. Larger bins than the words of a warp, and smaller
-/// ones, are left as they are. On entry, tile.words holds the words of each bin next to each other.
+/// A bin is parted if all words of a thread are of it, and their windows differ; by the warp of the
+/// first such thread. Larger bins than the words of a warp, and smaller ones, are left as they are.
+/// On entry, tile.words and the registers hold words that are in order within each thread, those of
+/// each bin next to each other; on return those in tile.words are not in order within threads.
 /// Begins after a barrier and ends with one.
 ///
 ///   lane l          of a warp: word 32 i + l of the bin in register i
 ///   lane k          the range of the bin that the warp parts as number k
 ///   tile.splits[w]  whether warp w parts the bin of its last word
+///
+/// \return whether any bin may have been parted
 template <class T>
-__device__ __forceinline__ void part_shared_bins(T& tile) {
+__device__ __forceinline__ bool part_shared_bins(T& tile, const std::uint32_t (&own)[T::items]) {
   static_assert(T::warps > 1);
   constexpr int rows = T::items;
   const int lane = static_cast<int>(threadIdx.x % 32);
@@ -177,16 +147,15 @@ __device__ __forceinline__ void part_shared_bins(T& tile) {
   const int first_of_warp = warp * 32 * T::items;
   const auto bin_of = [](std::uint32_t word) { return word >> (32 - T::bin_bits); };
 
-  const std::uint32_t first = tile.blocked(0);
-  std::uint32_t differing = 0;
-#pragma unroll
-  for (int r = 1; r < T::items; ++r) differing |= first ^ tile.blocked(r);
+  const std::uint32_t differing = own[0] ^ own[T::items - 1];
   const bool is_mixed = bin_of(differing) == 0 && differing > T::index_mask;
+  if (!T::any(is_mixed)) return false;
+  const std::uint32_t own_bin = bin_of(own[0]);
   const std::uint32_t bin_before =
       warp == 0 ? ~0u : bin_of(tile.word(first_of_warp - 1));  // all ones: no bin
   const std::uint32_t last_bin = bin_of(tile.word(first_of_warp + 32 * T::items - 1));
   unsigned int mixed = __ballot_sync(full_warp, is_mixed);
-  const bool parts_last_bin = __any_sync(full_warp, is_mixed && bin_of(first) == last_bin) != 0;
+  const bool parts_last_bin = __any_sync(full_warp, is_mixed && own_bin == last_bin) != 0;
   if (lane == 0) tile.splits[warp] = parts_last_bin ? 1 : 0;
   int bins = 0;
   int bin_begin = 0;
@@ -194,11 +163,11 @@ __device__ __forceinline__ void part_shared_bins(T& tile) {
   bool begins_before = false;  // the first bin begins with the warp before
 #pragma unroll 1
   while (mixed != 0) {
-    const int leader = first_lane(mixed);
-    const std::uint32_t bin = __shfl_sync(full_warp, bin_of(first), leader);
-    mixed &= ~__ballot_sync(full_warp, bin_of(first) == bin);
-    int begin = first_of_warp + leader * T::items;
-    int end = begin + T::items;
+    const std::uint32_t bin = __shfl_sync(full_warp, own_bin, first_lane(mixed));
+    const unsigned int threads = mixed & __ballot_sync(full_warp, own_bin == bin);
+    mixed &= ~threads;
+    int begin = first_of_warp + first_lane(threads) * T::items;
+    int end = first_of_warp + (32 - __clz(static_cast<int>(threads))) * T::items;
     // From a position on in a direction, the words of the bin among the next 32.
     const auto words_of_bin = [&](int from, int direction) {
       const int position = from + direction * lane;
@@ -259,29 +228,73 @@ __device__ __forceinline__ void part_shared_bins(T& tile) {
     __syncwarp();
   }
   T::synchronise();
+  return true;
 }
 
-/// Words of a bin in the first eighth of the words of a tile from which on the tile is dense, and in
-/// all words for a thread's word. Bins of keys in order have fewer there; of 100 random keys in 4096
-/// to 8192 items, some have more.
+/// Exchanges that a warp tries, one after the other, to sort its words, and how often it does so.
+inline constexpr int most_exchanges_in_warp = 12;
+inline constexpr int most_exchanges_of_warps = 4;
+
+/// Sorts words in tile.words that are nearly in order, and in order within each thread: in large
+/// tiles, parts the words of bins with several windows; exchanges halves within the warps with
+/// misplaced words, and then between all. If this ends too late, the words are sorted by the
+/// networks. Not inlined, because uniform keys hardly need it. Begins after a
+/// barrier and ends with one.
+template <class T>
+__device__ __noinline__ void exchange_until_sorted(std::uint32_t tile_distance) {
+  T& tile = tile_at<T>(tile_distance);
+  const int thread = T::thread();
+  std::uint32_t words[T::items];
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
+  if constexpr (T::warps >= least_warps_that_part) {
+    if (part_shared_bins(tile, words)) {
+#pragma unroll
+      for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
+      sort_in_thread(words);
+    }
+  }
+#pragma unroll 1
+  for (int again = 0; again < most_exchanges_of_warps; ++again) {
+#pragma unroll 1
+    for (int i = 0; i < most_exchanges_in_warp; ++i) {
+      const std::uint32_t previous = __shfl_up_sync(full_warp, words[T::items - 1], 1);
+      if (__any_sync(full_warp, thread % 32 != 0 && previous > words[0]) == 0) break;
+      exchange_with_neighbours<T, true>(tile, words);
+    }
+    T::synchronise();
+#pragma unroll
+    for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
+    T::synchronise();
+    const bool inverted = thread > 0 && tile.word(thread * T::items - 1) > words[0];
+    if (!T::any(inverted)) return;
+    if constexpr (T::warps > 1) exchange_with_neighbours(tile, words);
+  }
+  sort_words(tile, words);
+}
+
+/// Words of a bin in the first eighth of the words of a tile from which on its warps count row by
+/// row. Bins of keys in order have fewer there; of 100 random keys in 4096 to 8192 items, some have
+/// more.
 inline constexpr std::uint32_t dense_bin = 10;
-inline constexpr std::uint32_t dense_bin_by_items = 3;
 
-/// What a sort by distribution found.
-enum class Bins {
-  even,     ///< the words are sorted
-  dense,    ///< some bins have many words, as of few keys
-  crowded,  ///< a bin has half of the words
-};
-
-/// One try of sort_by_distribution().
-/// \tparam AreDense  the bins are known to be dense: barriers keep the rows of the items apart, and
-///                   bins with several keys are parted. Otherwise, in tiles of several warps, dense
-///                   bins are found out, mostly after an eighth of the words
-/// \return what prevented the sort, with the words unchanged, or Bins::even
-template <class T, bool AreDense>
-__device__ __forceinline__ Bins distribute(T& tile, std::uint32_t (&words)[T::items], int length,
-                                           bool bins_are_equal) {
+/// Sorts the words by distribution if they are evenly enough spread, and leaves them as
+/// sort_words() does. On entry, item e = r * threads + thread is in register r; words from `length`
+/// on are all ones.
+///
+/// Each word goes to one of at least half as many bins as the tile has items, by its highest bits.
+/// If no bin has more words than a thread, then sorting within each thread and exchanging halves
+/// with the neighbours sorts all words: a bin spans at most two threads, and misplaced words are in
+/// the neighbouring halves. If some have, halves are exchanged until the words are in order. These
+/// are few exchanges even for large bins of equal keys, since atomics number the words of a bin
+/// nearly in their order: if a bin is dense, barriers keep the rows of the items apart. If all
+/// words of a bin count as equal, they are in order at once.
+/// \param bins_are_equal  words of the same bin may be in any order
+/// \return false, with the words unchanged, if a bin has half of the words; found out after an
+/// eighth of the words if one has half of them
+template <class T>
+__device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&words)[T::items],
+                                                     int length, bool bins_are_equal) {
   constexpr int bin_bits = T::bin_bits;
   constexpr int bins = 1 << bin_bits;
   static_assert(bins <= T::capacity, "the counters take the place of the words");
@@ -298,14 +311,15 @@ __device__ __forceinline__ Bins distribute(T& tile, std::uint32_t (&words)[T::it
   constexpr std::uint32_t crowded = rows_at_first * T::threads / 2;
   static_assert(T::warps == 1 || crowded >= dense_bin);
   std::uint32_t greatest_rank = 0;
+  bool is_dense = false;
 #pragma unroll
   for (int r = 0; r < T::items; ++r) {
-    if constexpr (AreDense) {
-      if (r > 0) T::synchronise();
-    } else if (r == rows_at_first) {
+    if (r == rows_at_first) {
       constexpr std::uint32_t limit = T::warps == 1 ? crowded : dense_bin;
-      if (T::any(greatest_rank >= limit && !bins_are_equal))
-        return T::warps == 1 || T::any(greatest_rank >= crowded) ? Bins::crowded : Bins::dense;
+      is_dense = T::any(greatest_rank >= limit && !bins_are_equal);
+      if (is_dense && (T::warps == 1 || T::any(greatest_rank >= crowded))) return false;
+    } else if (T::warps > 1 && r > rows_at_first && is_dense) {
+      T::synchronise();
     }
     const std::uint32_t rank = is_item(r) ? atomicAdd(&counter(bin_of(words[r])), 1) : 0;
     if (r < rows_at_first) greatest_rank = max(greatest_rank, rank);
@@ -331,10 +345,7 @@ __device__ __forceinline__ Bins distribute(T& tile, std::uint32_t (&words)[T::it
   }
   const bool exceeds_thread = T::any(most > T::items) && !bins_are_equal;
   if (exceeds_thread) {
-    if (T::any(most > T::capacity / 2)) return Bins::crowded;
-    if constexpr (T::warps > 1 && !AreDense) {
-      if (T::any(most > dense_bin_by_items * T::items)) return Bins::dense;
-    }
+    if (T::any(most > T::capacity / 2)) return false;
   }
   std::uint32_t before = up_to - sum;
   if constexpr (T::warps > 1) {
@@ -358,8 +369,7 @@ __device__ __forceinline__ Bins distribute(T& tile, std::uint32_t (&words)[T::it
 #pragma unroll
   for (int r = 0; r < T::items; ++r) tile.words[banked(static_cast<int>(places[r]))] = words[r];
   T::synchronise();
-  if (bins_are_equal) return Bins::even;
-  if constexpr (AreDense) part_shared_bins(tile);
+  if (bins_are_equal) return true;
 #pragma unroll
   for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
   sort_in_thread(words);
@@ -373,55 +383,7 @@ __device__ __forceinline__ Bins distribute(T& tile, std::uint32_t (&words)[T::it
 #pragma unroll
     for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
   }
-  return Bins::even;
-}
-
-/// distribute() for dense bins. On entry the words are in the order of the items in tile.words; on
-/// return false they still are. Not inlined, because uniform keys do not need it. Begins and ends
-/// with a barrier.
-template <class T>
-__device__ __noinline__ bool distribute_dense(std::uint32_t tile_distance, int length) {
-  T& tile = tile_at<T>(tile_distance);
-  std::uint32_t words[T::items];
-#pragma unroll
-  for (int r = 0; r < T::items; ++r) words[r] = tile.striped(r);
-  T::synchronise();
-  if (distribute<T, true>(tile, words, length, false) == Bins::even) return true;
-#pragma unroll
-  for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
-  T::synchronise();
-  return false;
-}
-
-/// Sorts the words by distribution if they are evenly enough spread, and leaves them as
-/// sort_words() does. On entry, item e = r * threads + thread is in register r; words from `length`
-/// on are all ones.
-///
-/// Each word goes to one of at least half as many bins as the tile has items, by its highest bits.
-/// If no bin has more words than a thread, then sorting within each thread and exchanging halves
-/// with the neighbours sorts all words: a bin spans at most two threads, and misplaced words are in
-/// the neighbouring halves. If some have, halves are exchanged until the words are in order. These
-/// are few exchanges even for large bins of equal keys, since atomics number the words of a bin
-/// nearly in their order: if bins are dense, distribute_dense() begins again, and sees to it. If all
-/// words of a bin count as equal, they are in order at once.
-/// \param bins_are_equal  words of the same bin may be in any order
-/// \return false, with the words unchanged, if a bin has half of the words; found out after an
-/// eighth of the words if one has half of them
-template <class T>
-__device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&words)[T::items],
-                                                     int length, bool bins_are_equal) {
-  const Bins found = distribute<T, false>(tile, words, length, bins_are_equal);
-  if constexpr (T::warps > 1) {
-    if (found == Bins::dense) {
-#pragma unroll
-      for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
-      const bool is_sorted = distribute_dense<T>(distance_of(tile), length);
-#pragma unroll
-      for (int r = 0; r < T::items; ++r) words[r] = is_sorted ? tile.blocked(r) : tile.striped(r);
-      return is_sorted;
-    }
-  }
-  return found == Bins::even;
+  return true;
 }
 
 }  // namespace sortie::segsort

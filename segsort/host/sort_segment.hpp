@@ -200,4 +200,20 @@ void sort_segment(Items<UKey, Value> items, std::size_t n, Items<UKey, Value> sc
   }
 }
 
+// Compiled once, since several sources sort by these types: CMakeLists.txt lists the instances.
+extern template void sort_segment(Items<std::uint32_t, NoValue>, std::size_t,
+                                  Items<std::uint32_t, NoValue>);
+extern template void sort_segment(Items<std::uint32_t, Opaque<std::uint32_t>>, std::size_t,
+                                  Items<std::uint32_t, Opaque<std::uint32_t>>);
+extern template void sort_segment(Items<std::uint32_t, Opaque<std::uint64_t>>, std::size_t,
+                                  Items<std::uint32_t, Opaque<std::uint64_t>>);
+extern template void sort_segment(Items<std::uint32_t, std::uint32_t>, std::size_t,
+                                  Items<std::uint32_t, std::uint32_t>);
+extern template void sort_segment(Items<std::uint64_t, NoValue>, std::size_t,
+                                  Items<std::uint64_t, NoValue>);
+extern template void sort_segment(Items<std::uint64_t, Opaque<std::uint32_t>>, std::size_t,
+                                  Items<std::uint64_t, Opaque<std::uint32_t>>);
+extern template void sort_segment(Items<std::uint64_t, Opaque<std::uint64_t>>, std::size_t,
+                                  Items<std::uint64_t, Opaque<std::uint64_t>>);
+
 }  // namespace sortie::segsort

@@ -380,37 +380,46 @@ struct BinOfTile {
   bool is_parted;
 };
 
-/// Words whose windows alternate within bins, side by side; afterwards, those of bins that are
-/// parted are in the order of their windows, as far as these are counted, and else as before.
+/// Words whose windows alternate within bins, side by side, in order within threads; afterwards, those
+/// of bins that are parted are in the order of their windows, as far as these are counted, and else
+/// as before.
 void part_bins(const std::vector<BinOfTile>& bins) {
   using T = Tile<std::uint32_t, 4, 8, 16>;
   constexpr std::uint32_t window = T::index_mask + 1;
   T tile;
-  std::vector<std::uint32_t> expected;
+  std::vector<std::uint32_t> words;
   const auto bin_word = [](std::size_t bin) {
     return static_cast<std::uint32_t>(bin + 1) << (32 - T::bin_bits);
   };
-  for (std::size_t bin = 0; bin < bins.size(); ++bin) {
-    const std::size_t begin = expected.size();
+  for (std::size_t bin = 0; bin < bins.size(); ++bin)
     for (int i = 0; i < bins[bin].words; ++i) {
       const auto place = static_cast<std::uint32_t>((7 * i + i / 5) % bins[bin].windows);
-      expected.push_back(bin_word(bin) | place * window |
-                         static_cast<std::uint32_t>(expected.size()));
+      words.push_back(bin_word(bin) | place * window | static_cast<std::uint32_t>(words.size()));
     }
-    for (std::size_t i = begin; i < expected.size(); ++i)
-      tile.words[banked(static_cast<int>(i))] = expected[i];
+  ASSERT_EQ(words.size(), static_cast<std::size_t>(T::capacity));
+  for (auto own = words.begin(); own != words.end(); own += T::items)
+    std::sort(own, own + T::items);
+  for (int i = 0; i < T::capacity; ++i) tile.words[banked(i)] = words[static_cast<std::size_t>(i)];
+  cuda_on_host::run_block(T::threads, [&] {
+    std::uint32_t own[T::items];
+    for (int r = 0; r < T::items; ++r) own[r] = tile.blocked(r);
+    part_shared_bins(tile, own);
+  });
+  auto begin = words.begin();
+  for (std::size_t bin = 0; bin < bins.size(); ++bin) {
+    const auto end = begin + bins[bin].words;
     const auto counted_window = [&](std::uint32_t word) {
       return std::min((word - bin_word(bin)) / window,
                       static_cast<std::uint32_t>(most_windows_of_bin - 1));
     };
     if (bins[bin].is_parted)
-      std::stable_sort(
-          expected.begin() + static_cast<std::ptrdiff_t>(begin), expected.end(),
-          [&](std::uint32_t a, std::uint32_t b) { return counted_window(a) < counted_window(b); });
+      std::stable_sort(begin, end, [&](std::uint32_t a, std::uint32_t b) {
+        return counted_window(a) < counted_window(b);
+      });
+    begin = end;
   }
-  ASSERT_EQ(expected.size(), static_cast<std::size_t>(T::capacity));
-  cuda_on_host::run_block(T::threads, [&] { part_shared_bins(tile); });
-  for (int i = 0; i < T::capacity; ++i) ASSERT_EQ(tile.word(i), expected[i]) << "word " << i;
+  for (int i = 0; i < T::capacity; ++i)
+    ASSERT_EQ(tile.word(i), words[static_cast<std::size_t>(i)]) << "word " << i;
 }
 
 // The first bin ends with a warp's words, others cross their bounds; one has more words than a warp.

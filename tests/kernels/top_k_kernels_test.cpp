@@ -307,7 +307,11 @@ bool sorts_whole(const std::vector<std::uint64_t>& lengths, std::uint64_t longes
       {offsets.data(), true}, {offsets.data() + 1, true},
       lengths.size(),         device_count.has_value() ? &*device_count : nullptr,
       offsets.back(),         longest};
-  cuda_on_host::run_block(plan_threads, [&] { top_k_plan_kernel(segments, &plan); });
+  std::vector<std::uint32_t> zeroed(1'500, 7);
+  const ZeroedByPlan all_but_last{zeroed.data(), zeroed.size() - 1};
+  cuda_on_host::run_block(plan_threads, [&] { top_k_plan_kernel(segments, &plan, all_but_last); });
+  EXPECT_EQ(std::count(zeroed.begin(), zeroed.end() - 1, 0U), 1'499);
+  EXPECT_EQ(zeroed.back(), 7U);
   EXPECT_EQ(std::min(plan.selected, plan.sorted), 0);
   EXPECT_EQ(plan.selected + plan.sorted,
             device_count.value_or(static_cast<std::int64_t>(lengths.size())));

@@ -488,8 +488,8 @@ TEST(DeviceTopKSegmentsTest, ShortTeams) {
   }
 }
 
-/// Mean lengths at which threads read narrow keys (k = 1), and tiles take segments beside longer ones
-/// that warps take (k < 32).
+/// Mean lengths at which threads take narrow keys, and tiles take segments beside longer ones that
+/// warps take (k < 32).
 TEST(DeviceTopKMeans, OfThreadsAndTiles) {
   std::vector<std::uint64_t> lengths;
   for (std::uint64_t i = 0; i < 3'000; ++i) lengths.push_back(i * 7 % 33);
@@ -500,10 +500,11 @@ TEST(DeviceTopKMeans, OfThreadsAndTiles) {
   for (const SegmentShape& shape : {short_ones, shorter_ones}) {
     TopKCase<std::uint8_t> bytes(
         shape, narrow_keys<std::uint8_t>(NarrowPattern::random_bits, shape.num_items));
-    bytes.check({.k = 1, .options = {Order::ascending}, .beside = Beside::values});
+    for (const std::int64_t k : {1, 8})
+      bytes.check({.k = k, .options = {Order::ascending}, .beside = Beside::values});
     TopKCase<Float16, std::uint64_t> halves(
         shape, narrow_keys<Float16>(NarrowPattern::special, shape.num_items));
-    halves.check({.k = 1});
+    for (const std::int64_t k : {1, 20}) halves.check({.k = k});
   }
   for (std::uint64_t& length : lengths) length = length * 5;
   const SegmentShape longer_ones = in_a_row("mean of 79", lengths);

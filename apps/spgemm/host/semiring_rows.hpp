@@ -219,4 +219,25 @@ StructureValues<typename Semiring::Sum> compute_on_structure(
 template <matrices::Index Idx>
 using ProductCounter = std::make_unsigned_t<Idx>;
 
+// Compiled once for each type of indices, not again for each type of values: CMakeLists.txt lists
+// the instances.
+extern template StructureValues<OrAnd::Sum> compute_on_structure<OrAnd>(
+    const HostContext&, const SemiringOperand<OrAnd::Operand, std::int32_t>&,
+    const SemiringOperand<OrAnd::Operand, std::int32_t>&, const StructureView<std::int32_t>&,
+    std::int64_t, bool);
+extern template StructureValues<OrAnd::Sum> compute_on_structure<OrAnd>(
+    const HostContext&, const SemiringOperand<OrAnd::Operand, std::int64_t>&,
+    const SemiringOperand<OrAnd::Operand, std::int64_t>&, const StructureView<std::int64_t>&,
+    std::int64_t, bool);
+extern template StructureValues<ProductCounter<std::int32_t>>
+compute_on_structure<Count<ProductCounter<std::int32_t>>>(
+    const HostContext&, const SemiringOperand<NoOperand, std::int32_t>&,
+    const SemiringOperand<NoOperand, std::int32_t>&, const StructureView<std::int32_t>&,
+    std::int64_t, bool);
+extern template StructureValues<ProductCounter<std::int64_t>>
+compute_on_structure<Count<ProductCounter<std::int64_t>>>(
+    const HostContext&, const SemiringOperand<NoOperand, std::int64_t>&,
+    const SemiringOperand<NoOperand, std::int64_t>&, const StructureView<std::int64_t>&,
+    std::int64_t, bool);
+
 }  // namespace sortie::spgemm::host

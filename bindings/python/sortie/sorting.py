@@ -12,7 +12,7 @@ import numpy as np
 from . import _library
 from ._arrays import KEY_TYPES, POSITION_TYPES, Array, Dtype, array, type_code
 from ._context import call
-from ._options import Options, settings_of
+from ._options import Options, Settings, settings_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -113,17 +113,13 @@ def argsort(
     array([1, 2, 0])
     """
     settings = settings_of(options)
-    operand, key_type = _keys(keys)
-    operand = operand.contiguous()
+    operand, key_type = _contiguous_keys(keys)
     positions = operand.empty(operand.size, _position_dtype(dtype, operand))
-    call(
+    _call_on_keys(
         "sortie_argsort",
         settings,
-        operand.place,
-        operand.place.memory,
+        operand,
         key_type,
-        operand.pointer,
-        operand.size,
         positions.type_code(POSITION_TYPES),
         positions.pointer,
         _flags(descending, stable),
@@ -223,18 +219,14 @@ def segmented_argsort(
     array([1, 2, 0, 5, 4, 3])
     """
     settings = settings_of(options)
-    operand, key_type = _keys(keys)
-    operand = operand.contiguous()
+    operand, key_type = _contiguous_keys(keys)
     segments = _Segments(operand, offsets, begin, end)
     positions = operand.empty(operand.size, _position_dtype(dtype, operand))
-    call(
+    _call_on_keys(
         "sortie_segmented_argsort",
         settings,
-        operand.place,
-        operand.place.memory,
+        operand,
         key_type,
-        operand.pointer,
-        operand.size,
         byref(segments.view),
         positions.type_code(POSITION_TYPES),
         positions.pointer,
@@ -285,17 +277,13 @@ def top_k(
     (array([9, 7]), array([1, 3]))
     """
     settings = settings_of(options)
-    operand, key_type = _keys(keys)
-    operand = operand.contiguous()
+    operand, key_type = _contiguous_keys(keys)
     task = _TopK(operand, (min(_count(k), operand.size),), dtype)
-    call(
+    _call_on_keys(
         "sortie_top_k",
         settings,
-        operand.place,
-        operand.place.memory,
+        operand,
         key_type,
-        operand.pointer,
-        operand.size,
         task.shape[0],
         *task.arguments,
         _top_k_flags(largest, sorted),
@@ -346,18 +334,14 @@ def segmented_top_k(
     ([[3, 2], [9, 0], [8, 0]], [[0, 2], [3, -1], [4, -1]])
     """
     settings = settings_of(options)
-    operand, key_type = _keys(keys)
-    operand = operand.contiguous()
+    operand, key_type = _contiguous_keys(keys)
     segments = _Segments(operand, offsets, begin, end)
     task = _TopK(operand, (segments.view.count, _count(k)), dtype)
-    call(
+    _call_on_keys(
         "sortie_segmented_top_k",
         settings,
-        operand.place,
-        operand.place.memory,
+        operand,
         key_type,
-        operand.pointer,
-        operand.size,
         byref(segments.view),
         task.shape[1],
         *task.arguments,
@@ -389,6 +373,19 @@ def _keys(keys: object) -> tuple[Array, int]:
     operand = array("keys", keys)
     operand.require_1d()
     return operand, operand.type_code(KEY_TYPES)
+
+
+def _contiguous_keys(keys: object) -> tuple[Array, int]:
+    operand, key_type = _keys(keys)
+    return operand.contiguous(), key_type
+
+
+def _call_on_keys(
+    name: str, settings: Settings, keys: Array, key_type: int, *arguments: Any
+) -> None:
+    """Calls a function of the C interface that reads contiguous keys and does not change them."""
+    memory = keys.place.memory
+    call(name, settings, keys.place, memory, key_type, keys.pointer, keys.size, *arguments)
 
 
 def _values(values: object, keys: Array) -> Optional[Array]:
