@@ -69,7 +69,7 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 ///        inputs, in the query of the size as well. With DoubleBuffers both are scratch, and
 ///        the selectors tell where the result is, which depends on count, types and bits only.
 /// \param d_values_in, d_values_out  values of any trivially copyable type of at most 2^18 bytes that move
-///        with the keys
+///        with the keys; those of 2 bytes at odd addresses need them in the query of the size as well
 /// \param begin_bit, end_bit  bits that are compared, of the key encoded as an unsigned integer of
 ///                            the same order (KeyCodec); whole keys are moved
 /// \return cudaErrorInvalidValue for a negative count, bits outside of the key, larger values or too
