@@ -117,9 +117,9 @@ __device__ __forceinline__ void sort_words(T& tile, std::uint32_t (&words)[T::it
   }
 }
 
-/// Warps of a tile from which on shared bins are parted. In smaller tiles, bins of few keys have
-/// so few words that exchanges are as fast.
-inline constexpr int least_warps_that_part = 8;
+/// Tiles of more warps part shared bins. In smaller ones the bins of few keys have so few words that
+/// exchanges alone are faster.
+inline constexpr int most_warps_without_parts = 8;
 /// Different windows in a bin by which a warp parts its words, at most.
 inline constexpr int most_windows_of_bin = 6;
 
@@ -247,7 +247,7 @@ __device__ __noinline__ void exchange_until_sorted(std::uint32_t tile_distance) 
   std::uint32_t words[T::items];
 #pragma unroll
   for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
-  if constexpr (T::warps >= least_warps_that_part) {
+  if constexpr (T::warps > most_warps_without_parts) {
     if (part_shared_bins(tile, words)) {
 #pragma unroll
       for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);

@@ -102,7 +102,8 @@ PROGRAMS = {
 }
 RACECHECK_KERNELS = ["--kernel-name", "kns=sortie", "--kernel-name-exclude", "kns=block_sort_kernel"]
 # Further runs of a tool: (program, tool) -> (filter, options).
-FURTHER = {("device_segmented_sort", "racecheck"): ("DeviceTeamsTest/*.FewItems*", ["--kernel-name", "kns=sortie"]),
+FURTHER = {("device_segmented_sort", "racecheck"): ("DeviceTeamsTest/*.FewItems*-DeviceTeamsTest/1.FewItemsInLargeTiles:DeviceTeamsTest/1.FewItemsInOneLaunch",
+                                                   ["--kernel-name", "kns=sortie"]),
            ("device_top_k", "racecheck"): ("DeviceTopKForTools.*", RACECHECK_KERNELS)}
 FOUND_SOMETHING = 9  # the tool's exit code; a failed test gives 1, a missing GPU 77
 
