@@ -37,32 +37,34 @@ constexpr std::uint64_t least_slack = 24;
 /// Keys that are compared with the bound together: enough that comparing them costs little beside
 /// the branch, few enough that most blocks have none before the bound.
 constexpr std::uint64_t block_keys = 32;
+/// Keys of such a block that are compared together to find those before the bound.
+constexpr std::uint64_t part_keys = 8;
 
 /// The begin of the first block in which a key comes before `bound`, or of the last keys, if these
 /// are fewer than a block.
-template <class Word>
+template <std::uint64_t Keys, class Word>
 [[gnu::always_inline]] inline std::uint64_t block_before(const Word* keys, std::uint64_t begin,
                                                          std::uint64_t end, KeyCodec<Word> codec,
                                                          Word bound) {
-  for (; end - begin >= block_keys; begin += block_keys) {
+  for (; end - begin >= Keys; begin += Keys) {
     Word any = 0;
-    for (std::uint64_t i = 0; i < block_keys; ++i)
+    for (std::uint64_t i = 0; i < Keys; ++i)
       any |= static_cast<Word>(codec.encoded(keys[begin + i]) < bound ? 1 : 0);
     if (any != 0) break;
   }
   return begin;
 }
-template <class Word>
+template <std::uint64_t Keys, class Word>
 SORTIE_TARGET_AVX2 std::uint64_t block_before_avx2(const Word* keys, std::uint64_t begin,
                                                    std::uint64_t end, KeyCodec<Word> codec,
                                                    Word bound) {
-  return block_before(keys, begin, end, codec, bound);
+  return block_before<Keys>(keys, begin, end, codec, bound);
 }
-template <class Word>
+template <std::uint64_t Keys, class Word>
 SORTIE_TARGET_AVX512 std::uint64_t block_before_avx512(const Word* keys, std::uint64_t begin,
                                                        std::uint64_t end, KeyCodec<Word> codec,
                                                        Word bound) {
-  return block_before(keys, begin, end, codec, bound);
+  return block_before<Keys>(keys, begin, end, codec, bound);
 }
 
 /// Calls take(i) for the keys before bound(), which take() may lower, and for few others.
@@ -71,14 +73,19 @@ template <class Word, class Bound, class Take>
 void for_each_before(const Word* keys, std::uint64_t begin, std::uint64_t end,
                      const KeyCodec<Word>& codec, const Bound& bound, const Take& take) {
   const VectorUnit unit = vector_unit();
+  const auto first_before = [&]<std::uint64_t Keys>(std::uint64_t first, std::uint64_t last) {
+    return unit == VectorUnit::avx512 ? block_before_avx512<Keys>(keys, first, last, codec, bound())
+           : unit == VectorUnit::avx2 ? block_before_avx2<Keys>(keys, first, last, codec, bound())
+                                      : block_before<Keys>(keys, first, last, codec, bound());
+  };
   while (begin < end) {
-    if (end - begin >= block_keys) {
-      begin = unit == VectorUnit::avx512 ? block_before_avx512(keys, begin, end, codec, bound())
-              : unit == VectorUnit::avx2 ? block_before_avx2(keys, begin, end, codec, bound())
-                                         : block_before(keys, begin, end, codec, bound());
-    }
+    begin = first_before.template operator()<block_keys>(begin, end);
     const std::uint64_t block_end = std::min(end, begin + block_keys);
-    for (; begin < block_end; ++begin) take(begin);
+    while (begin < block_end) {
+      begin = first_before.template operator()<part_keys>(begin, block_end);
+      const std::uint64_t part_end = std::min(block_end, begin + part_keys);
+      for (; begin < part_end; ++begin) take(begin);
+    }
   }
 }
 
@@ -238,12 +245,19 @@ class HostSelection {
   KeyCodec<Word> codec_;
 };
 
+/// Checks the memory of a call against its budget, or against what is available. Asking the system
+/// for that takes tens of microseconds, as long as a selection from 2^17 keys, so without a budget
+/// little memory is not checked.
+void require_memory_for(const Context& context, std::string_view what, std::uint64_t bytes) {
+  constexpr std::uint64_t little = std::uint64_t{1} << 20;
+  if (context.memory_budget != 0 || bytes > little) require_memory(context, what, bytes);
+}
+
 /// Sorts whole segments: faster if most items are selected.
 template <class Word>
 void sort_and_cut(const Context& context, const TopKRequest& request) {
   const std::uint64_t n = request.num_items;
-  HostMemoryBudget(context).require("a selection by sorting",
-                                    n * (sizeof(Word) + sizeof(std::uint64_t)));
+  require_memory_for(context, "a selection by sorting", n * (sizeof(Word) + sizeof(std::uint64_t)));
   const auto* const given = static_cast<const Word*>(request.keys);
   std::vector<Word> keys(given, given + n);
   std::vector<std::uint64_t> positions(n);
@@ -273,8 +287,8 @@ void select_on_host(const Context& context, const TopKRequest& request) {
   std::uint64_t longest = 0;
   for (std::uint64_t s = 0; s < request.begin_offsets.size; ++s)
     longest = std::max(longest, request.end_offsets[s] - request.begin_offsets[s]);
-  HostMemoryBudget(context).require(
-      "a selection",
+  require_memory_for(
+      context, "a selection",
       2 * worker_threads() * buffer_items(request.k, longest) * sizeof(Candidate<Word>));
   HostSelection<Word>(request).run();
 }

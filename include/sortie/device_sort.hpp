@@ -68,11 +68,12 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 ///        bytes, alone or with values of 4 or 8 bytes, are sorted in place if all outputs are the
 ///        inputs, in the query of the size as well. With DoubleBuffers both are scratch, and
 ///        the selectors tell where the result is, which depends on count, types and bits only.
-/// \param d_values_in, d_values_out  values of any trivially copyable type that move with the keys
+/// \param d_values_in, d_values_out  values of any trivially copyable type of at most 2^18 bytes that move
+///        with the keys
 /// \param begin_bit, end_bit  bits that are compared, of the key encoded as an unsigned integer of
 ///                            the same order (KeyCodec); whole keys are moved
-/// \return cudaErrorInvalidValue for a negative count, bits outside of the key or too little
-///         temporary storage; otherwise the first launch error
+/// \return cudaErrorInvalidValue for a negative count, bits outside of the key, larger values or too
+///         little temporary storage; otherwise the first launch error
 ///
 /// Order: as in sort(). Floating-point keys are ordered by IEEE 754 totalOrder, so -0.0 precedes
 /// +0.0, which CUB takes for equal. Equal keys keep their order.
@@ -82,18 +83,23 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// | keys | values | algorithm |
 /// |---|---|---|
 /// | 1 byte from 2^15 on, 2 bytes from 2^19 on (in DoubleBuffers 2^24), all bits | none | counting: one pass reads the keys, one writes them |
-/// | 8 bytes, all bits, 2^16 to 2^21 - 1, if even | none, 4 or 8 bytes | by the two highest digits, or magnitudes, then in tiles |
+/// | 8 bytes, all bits, 2^16 to 2^21 - 1, if even | none, 1, 2, 4 or 8 bytes | by the two highest digits, or magnitudes, then in tiles |
 /// | 4 or 8 bytes, up to 8192 | any one array, but not in place | one block, in its shared memory |
-/// | any otherwise, 8193 to 2^21 - 1 | none, 4 or 8 bytes | by digits of 8 bits, all in one kernel |
+/// | 1 or 2 bytes, up to 8192 | one array; none or of 4 bytes from 4865, of 8 bytes from 2305 items on | one block, in its shared memory |
+/// | any otherwise, 8193 to 2^21 - 1 | none, 1, 2, 4 or 8 bytes, or 16 with 8-byte keys below 2^16 and others | by digits of 8 bits, all in one kernel |
+/// | 4 bytes, 2^21 to 2^22 - 1 | 8 bytes | by digits of 8 bits, all in one kernel |
 /// | 1 or 2 bytes otherwise | none, 4 or 8 bytes | cub::DeviceRadixSort, with an encoding of the keys |
-/// | 4 or 8 bytes, all bits, 2^21 (4 bytes alone: 2^22) to 2^28, if even | none, 4 or 8 bytes | by the two highest digits, or magnitudes, then in tiles |
+/// | 1 or 2 bytes otherwise | 1, 2 or 16 bytes | by digits of 8 bits |
+/// | 4 or 8 bytes, by up to 16 bits | 16 bytes | by digits of 8 bits, below 2^21 in one kernel |
+/// | 4 or 8 bytes, all bits, 2^21 (4 bytes alone: 2^22) to 2^28, if even | none, 1, 2, 4 or 8 bytes | by the two highest digits, or magnitudes, then in tiles |
+/// | 4 or 8 bytes otherwise | 1 or 2 bytes | by digits of 8 bits |
 /// | 4 bytes unsigned, from 2^21 on, ascending by some bits | 4 or 8 bytes | cub::DeviceRadixSort |
 /// | 8 bytes unsigned in DoubleBuffers, from 2^21 on, ascending by some bits | none, 4 or 8 bytes | cub::DeviceRadixSort |
 /// | 4 bytes, 2^21 to 2^28 otherwise | none, 4 or 8 bytes | by digits of 8 bits |
 /// | 4 or 8 bytes, by up to 8 bits, from 2^21 on | none, 4 or 8 bytes | one pass over a digit |
 /// | 4 or 8 bytes, if uneven | none, 4 or 8 bytes | by digits of 8 bits |
 /// | 4 or 8 bytes otherwise | none, 4 or 8 bytes | by ranges, as long segments are |
-/// | any | other sizes | as for their positions, by which the values are then gathered |
+/// | any | other sizes, or not aligned to 2 or 16 bytes | as for their positions, by which the values are then gathered |
 /// | any | several arrays, up to 8 bytes together | as for one value, packed before and unpacked after |
 /// | any, out of place, from 2^24 on | several arrays, in up to 4 groups of 8 bytes | a sort for each group |
 /// | any | several arrays otherwise | as for their positions, by which each array is then gathered |
@@ -114,7 +120,7 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// With DoubleBuffers, passes alternate between the two buffers, where the table has ranges by digits.
 /// Keys in order are then read once, and most stay where they are.
 ///
-/// Temporary storage, without values or with values of 4 or 8 bytes: at most as much as
+/// Temporary storage, without values or with values of 1, 2, 4, 8 or more bytes: at most as much as
 /// cub::DeviceRadixSort of CUDA 13.0 takes on a GPU of compute capability 9.0 for the same types, bits, buffers
 /// and type of the number of items; up to 0.6 % more for more than 2^28 items of keys of 4 or 8 bytes
 /// that are not in DoubleBuffers. Out of place that is a copy of keys and values and a few per cent, with
@@ -122,9 +128,10 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// place at most 36 MiB more than out of place. Keys that are counted: at most 1 MiB. Less than 2^21 keys of
 /// up to 4 bytes with values of 4 bytes that are sorted out of place by more than 8 bits take what CUB
 /// takes for a number of items of 64 bits: for one of 32 bits up to 0.8 % more.
-/// Values of other sizes, and several arrays of values: in place of the copy of the values, three arrays of
-/// positions of 4 bytes (8 from 2^32 items on) or of packed values. Positions: two arrays of them, and
-/// two of the keys.
+/// Of values of more than 8 bytes, positions of 4 bytes (8 from 2^32 items on) are in the output of the
+/// values, and in the place of a copy of them, until the values are gathered. Values of 3, 5, 6 or 7 bytes, and several arrays of values: in place of
+/// the copy of the values, three arrays of positions or of packed values. Positions: two arrays of them,
+/// and two of the keys.
 ///
 /// CUB is faster in some cases: on an H100, keys from 2^22 items on that are sorted by digits take up to
 /// 1.2 times its time (4 bytes) or 1.1 times (8 bytes).

@@ -5,16 +5,19 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/cuda/device_pool.hpp"
 #include "primitives/cuda/device_radix_sort.hpp"
+#include "primitives/payload.hpp"
 #include "segsort/cuda/array_decision.cuh"
 #include "segsort/cuda/array_presets.hpp"
 #include "segsort/cuda/array_values.cuh"
 #include "segsort/cuda/counting_sort.cuh"
 #include "segsort/cuda/double_buffers.hpp"
 #include "segsort/cuda/launch_array_tile.cuh"
+#include "segsort/cuda/launch_radix.cuh"
 #include "segsort/cuda/launch_short_digits.cuh"
 
 namespace sortie::segsort {
@@ -36,11 +39,33 @@ SORTIE_EXTERN_SHORT_DIGITS(std::uint8_t, 4, true);
 SORTIE_EXTERN_SHORT_DIGITS(std::uint16_t, 4, true);
 SORTIE_EXTERN_SHORT_DIGITS(std::uint32_t, 4, true);
 #undef SORTIE_EXTERN_SHORT_DIGITS_OF
+#define SORTIE_EXTERN_CARRIED(Word, value_bytes)                                            \
+  SORTIE_EXTERN_SHORT_DIGITS(Word, value_bytes, false);                                     \
+  extern template cudaError_t launch_radix<Word, value_bytes>(                              \
+      const LaunchPlan&, const Arguments<Word>&, const RadixStorage&, const ArrayDecision*, \
+      ArrayMethod)
+SORTIE_EXTERN_CARRIED(std::uint8_t, 1);
+SORTIE_EXTERN_CARRIED(std::uint8_t, 2);
+SORTIE_EXTERN_CARRIED(std::uint8_t, 16);
+SORTIE_EXTERN_CARRIED(std::uint16_t, 1);
+SORTIE_EXTERN_CARRIED(std::uint16_t, 2);
+SORTIE_EXTERN_CARRIED(std::uint16_t, 16);
+SORTIE_EXTERN_CARRIED(std::uint32_t, 1);
+SORTIE_EXTERN_CARRIED(std::uint32_t, 2);
+SORTIE_EXTERN_CARRIED(std::uint32_t, 16);
+SORTIE_EXTERN_CARRIED(std::uint64_t, 1);
+SORTIE_EXTERN_CARRIED(std::uint64_t, 2);
+SORTIE_EXTERN_CARRIED(std::uint64_t, 16);
+#undef SORTIE_EXTERN_CARRIED
 #undef SORTIE_EXTERN_SHORT_DIGITS
-extern template cudaError_t launch_array_tile(const LaunchPlan&, const Arguments<std::uint32_t>&,
-                                              const PackedField&);
-extern template cudaError_t launch_array_tile(const LaunchPlan&, const Arguments<std::uint64_t>&,
-                                              const PackedField&);
+#define SORTIE_EXTERN_ARRAY_TILE(Word)                                                     \
+  extern template cudaError_t launch_array_tile(const LaunchPlan&, const Arguments<Word>&, \
+                                                const PackedField&)
+SORTIE_EXTERN_ARRAY_TILE(std::uint8_t);
+SORTIE_EXTERN_ARRAY_TILE(std::uint16_t);
+SORTIE_EXTERN_ARRAY_TILE(std::uint32_t);
+SORTIE_EXTERN_ARRAY_TILE(std::uint64_t);
+#undef SORTIE_EXTERN_ARRAY_TILE
 
 namespace {
 
@@ -51,12 +76,24 @@ constexpr std::uint64_t least_grouped = 1 << 24;
 constexpr std::size_t most_groups_of_values = 4;
 std::optional<std::uint64_t> preset_least_grouped_items;
 constexpr std::size_t most_packed_bytes = 8;
+/// Largest values: units of an array in one block are numbered by 32 bits.
+constexpr std::size_t most_value_bytes = 1 << 18;
+static_assert(most_value_bytes * most_items_of_array_tile < std::uint64_t{1} << 32);
+/// Least number of pairs of 4-byte keys and 8-byte values that are examined. On an H100, 2^21 of density 1/x take
+/// 0.151 ms in one kernel, and 0.165 if they are examined; uniform ones 0.154 and 0.156 (13ff2809).
+constexpr std::uint64_t least_wide_pairs_examined = 1 << 22;
+/// Largest arrays of keys of 1 or 2 bytes that cub::DeviceRadixSort sorts in one block. On an H100, 4096 u16
+/// with u32 values take 0.0138 ms by it and 0.0136 by ours (100 distinct keys: 0.0136, 0.0164), 8192 0.038 and
+/// 0.018 (13ff2809).
+constexpr std::uint64_t most_of_cub_block = 4864;
+constexpr std::uint64_t most_of_cub_block_with_long_values = 2304;
 /// Largest array that one block sorts.
 constexpr std::uint64_t most_items_of_block = longest_of_group_class(group_classes - 1);
 
 constexpr std::size_t most_shared_bytes_of_short_digits = std::max(
     {sizeof(radix::PassShared<std::uint8_t, 8, radix::short_shape<std::uint8_t, 8>>),
      sizeof(radix::PassShared<std::uint16_t, 4, radix::short_shape_of<std::uint16_t, 4, true>>),
+     sizeof(radix::PassShared<std::uint16_t, 16, radix::short_shape<std::uint16_t, 16>>),
      sizeof(radix::PassShared<std::uint32_t, 8, radix::short_shape<std::uint32_t, 8>>),
      sizeof(radix::PassShared<std::uint64_t, 8, radix::short_shape<std::uint64_t, 8>>)});
 
@@ -94,16 +131,18 @@ class ArraySort {
     }
     if (request_.begin_bit == request_.end_bit) return copy_items();
     if (takes_tile())
-      return request_.key_bytes == 4 ? sort_in_tile<std::uint32_t>()
-                                     : sort_in_tile<std::uint64_t>();
+      return with_key_word(request_.key_bytes,
+                           [&]<class Word>(Word) { return sort_in_tile<Word>(); });
     if (request_.are_positions) return sort_positions();
     if (!request_.several_values.empty()) {
       const std::vector<ValueGroup> groups = groups_of_values();
       if (groups.size() == 1 || takes_groups(groups)) return sort_groups(groups);
       return sort_and_gather();
     }
-    if (request_.value_bytes == 0 || request_.value_bytes == 4 || request_.value_bytes == 8)
-      return sort_items(request_, request_.input_is_scratch);
+    if (has_common_values()) return sort_items(request_, request_.input_is_scratch);
+    if (is_carried())
+      return with_key_word(request_.key_bytes,
+                           [&]<class Word>(Word) { return sort_carried<Word>(); });
     return sort_and_gather();
   }
   /// A null pointer would query the size again, so there is at least one byte.
@@ -127,6 +166,10 @@ class ArraySort {
     return status == cudaSuccess ? launches() : status;
   }
   [[nodiscard]] bool has_narrow_positions() const { return n() <= ~std::uint32_t{0}; }
+  /// Whether there are no values, or such of 4 or 8 bytes, which every sort carries.
+  [[nodiscard]] bool has_common_values() const {
+    return request_.value_bytes == 0 || request_.value_bytes == 4 || request_.value_bytes == 8;
+  }
 
   /// Whether the result may be in the input.
   [[nodiscard]] bool alternates() const { return request_.result != nullptr; }
@@ -159,8 +202,12 @@ class ArraySort {
   [[nodiscard]] bool takes_tile() const {
     const bool has_values_in_place =
         request_.value_bytes != 0 && request_.values_in != nullptr && is_in_place(request_);
-    return request_.key_bytes >= 4 && n() <= most_items_of_array_tile &&
-           request_.several_values.empty() && !has_values_in_place && has_room_for_tile_;
+    // CUB sorts few narrow keys alone, or with values of 4 or 8 bytes, in one block, too.
+    const bool is_of_cub =
+        request_.key_bytes < 4 && has_common_values() &&
+        n() <= (request_.value_bytes == 8 ? most_of_cub_block_with_long_values : most_of_cub_block);
+    return !is_of_cub && n() <= most_items_of_array_tile && request_.several_values.empty() &&
+           !has_values_in_place && has_room_for_tile_;
   }
   template <class Word>
   cudaError_t sort_in_tile() {
@@ -199,9 +246,118 @@ class ArraySort {
   /// digits need them until the first pass has ended, and thus a copy.
   [[nodiscard]] bool values_are_scratch() const { return n() <= most_items_of_block; }
 
+  /// Whether passes over digits carry values of another size: positions would need more storage than
+  /// values of 1 or 2 bytes, and where passes are few or short more time than those of 16.
+  [[nodiscard]] bool is_carried() const {
+    const std::size_t bytes = request_.value_bytes;
+    const auto addresses = reinterpret_cast<std::uintptr_t>(request_.values_in) |
+                           reinterpret_cast<std::uintptr_t>(request_.values_out);
+    const std::uint64_t least_by_positions =
+        request_.key_bytes == 4 ? least_examined : least_long_keys_examined;
+    const bool carries_long =
+        request_.end_bit - request_.begin_bit <= 2 * radix::digit_bits || n() < least_by_positions;
+    return (bytes <= 2 || (bytes == 16 && carries_long)) && addresses % bytes == 0 &&
+           (!request_.input_is_scratch || alternates()) && !is_in_place(request_) &&
+           has_room_for_short_digits_;
+  }
+  template <class Word>
+  cudaError_t sort_carried() {
+    if (request_.value_bytes == 1) return sort_carried<Word, 1>();
+    return request_.value_bytes == 2 ? sort_carried<Word, 2>() : sort_carried<Word, 16>();
+  }
+  template <class Word, int ValueBytes>
+  cudaError_t sort_carried() {
+    if constexpr (sizeof(Word) >= 4 && ValueBytes <= 2) {
+      const DeviceRequest device = long_array(request_, false);
+      if ((is_long_key_examined(request_) || n() >= least_examined) && has_large_tiles(device))
+        return sort_long_array(device);
+    }
+    return n() < least_examined ? sort_by_short_digits<Word, ValueBytes, false>(request_)
+                                : sort_by_long_digits<Word, ValueBytes>();
+  }
+  /// By digits, in a kernel for each.
+  template <class Word, int ValueBytes>
+  cudaError_t sort_by_long_digits() {
+    const Arguments<Word> arguments = arguments_with_scratch<Word, ValueBytes>(request_);
+    const int bits = request_.end_bit - request_.begin_bit;
+    RadixStorage storage;
+    storage.passes_bytes =
+        radix::passes_bytes((bits + radix::digit_bits - 1) / radix::digit_bits, n());
+    storage.passes = reinterpret_cast<radix::Passes*>(carver_.take<char>(storage.passes_bytes));
+    storage.statuses = carver_.take<radix::Status>(radix::status_words<Word, ValueBytes>(n()));
+    return launch_if_it_fits([&] {
+      const LaunchPlan plan{
+          n(),
+          1,
+          limits_,
+          stream_,
+          limits_.has_dependent_launch ? LaunchOrder::overlapping : LaunchOrder::after,
+          true};
+      const cudaError_t status = cudaMemsetAsync(storage.passes, 0, storage.passes_bytes, stream_);
+      return status == cudaSuccess ? launch_radix<Word, ValueBytes>(plan, arguments, storage,
+                                                                    nullptr, ArrayMethod::digits)
+                                   : status;
+    });
+  }
+
   cudaError_t sort_and_gather() {
+    if (keeps_positions_in_output<std::uint32_t>() && has_narrow_positions())
+      return sort_and_gather_in_output<std::uint32_t>();
+    if (keeps_positions_in_output<std::uint64_t>() && !has_narrow_positions())
+      return sort_and_gather_in_output<std::uint64_t>();
     return has_narrow_positions() ? sort_and_gather_by<std::uint32_t>()
                                   : sort_and_gather_by<std::uint64_t>();
+  }
+  /// Whether the output of the values has room for positions in and out, and the rest of some words.
+  template <class Position>
+  [[nodiscard]] bool keeps_positions_in_output() const {
+    return request_.several_values.empty() && request_.value_bytes > 2 * sizeof(Position) &&
+           n() >= 4 * sizeof(Position) &&
+           (request_.values_in != request_.values_out || request_.values_in == nullptr);
+  }
+  /// Sorts positions that are in the output of the values, and gathers the values. Sorted positions are
+  /// in the place of a copy of the values, if cub::DeviceRadixSort takes one; otherwise at the end of the
+  /// output.
+  template <class Position>
+  cudaError_t sort_and_gather_in_output() {
+    const auto begin = reinterpret_cast<std::uintptr_t>(request_.values_out);
+    const auto end = begin + n() * request_.value_bytes;
+    constexpr auto size = static_cast<std::uint64_t>(sizeof(Position));
+    auto* const first = reinterpret_cast<Position*>((begin + size - 1) / size * size);
+    auto* const last = reinterpret_cast<Position*>((end / size - n()) * size);
+    const int bits = request_.end_bit - request_.begin_bit;
+    ArrayRequest items = request_;
+    items.value_bytes = sizeof(Position);
+    items.has_narrow_count = false;  // smaller tiles still take less storage than the values would
+    if (!alternates() && bits > radix::digit_bits) {
+      auto* const positions = carver_.take<Position>(n());
+      const cudaError_t status = sort_numbers(items, first, positions);
+      return status == cudaSuccess && !measures_
+                 ? gather(request_.values_in, request_.values_out, positions, request_.value_bytes,
+                          n(), stream_)
+                 : status;
+    }
+    // Where the result of most sorts is at the end of the output.
+    const bool ends_in_input = alternates() && passes_end_in_input(bits);
+    cudaError_t status =
+        ends_in_input ? sort_numbers(items, last, first) : sort_numbers(items, first, last);
+    const bool is_in_input = alternates() && request_.result->values_in_input;
+    if (alternates()) request_.result->values_in_input = false;
+    if (status != cudaSuccess || measures_) return status;
+    if (is_in_input != ends_in_input)
+      status = cudaMemcpyAsync(last, first, n() * size, cudaMemcpyDeviceToDevice, stream_);
+    return status == cudaSuccess ? gather_over_positions(request_.values_in, request_.values_out,
+                                                         last, request_.value_bytes, n(), stream_)
+                                 : status;
+  }
+  /// Sorts the numbers of the items as values from one array to another.
+  template <class Position>
+  cudaError_t sort_numbers(ArrayRequest items, Position* numbers, Position* sorted) {
+    items.values_in = numbers;
+    items.values_out = sorted;
+    const cudaError_t status =
+        launch_if_it_fits([&] { return number_items(numbers, n(), stream_); });
+    return status == cudaSuccess ? sort_items(items, false) : status;
   }
   template <class Position>
   cudaError_t sort_and_gather_by() {
@@ -310,14 +466,21 @@ class ArraySort {
     return items.keys_in != nullptr && items.keys_in == items.keys_out;
   }
 
+  /// Whether an array has so many keys of 8 bytes that they are examined, or more.
+  [[nodiscard]] static bool is_long_key_examined(const ArrayRequest& items) {
+    return static_cast<std::uint64_t>(items.num_items) >= least_long_keys_examined &&
+           items.key_bytes == 8 && items.end_bit - items.begin_bit == 64;
+  }
+
   /// Whether a short array is sorted by its digits in one kernel without being examined. The input
   /// must stay as it is, since passes alternate between the output and the scratch, unless the result
   /// may be in it.
   [[nodiscard]] bool takes_short_digits(const ArrayRequest& items) {
     const auto n = static_cast<std::uint64_t>(items.num_items);
-    const bool is_examined = n >= least_long_keys_examined && items.key_bytes == 8 &&
-                             items.end_bit - items.begin_bit == 64;
-    return !is_examined && n > most_items_of_block && n < least_examined &&
+    const bool is_wide_pair =
+        items.key_bytes == 4 && items.value_bytes == 8 && !has_preset_use_of_digits();
+    return !is_long_key_examined(items) && n > most_items_of_block &&
+           n < (is_wide_pair ? least_wide_pairs_examined : least_examined) &&
            (!items.input_is_scratch || alternates()) && !is_in_place(items) &&
            items.begin_bit != items.end_bit && has_room_for_short_digits_;
   }
@@ -328,7 +491,7 @@ class ArraySort {
     // Beside a copy of the items, the statuses hardly matter.
     const bool has_copy = !alternates() && items.end_bit - items.begin_bit > radix::digit_bits;
     if constexpr (sizeof(Word) <= 4)
-      if (request_.has_narrow_count && !has_copy) return sort_by_short_digits<Word, 4, true>(items);
+      if (items.has_narrow_count && !has_copy) return sort_by_short_digits<Word, 4, true>(items);
     return sort_by_short_digits<Word, 4, false>(items);
   }
   template <class Word, int ValueBytes, bool IsLarge>
@@ -353,6 +516,10 @@ class ArraySort {
       return items.key_bytes == 4 ? sort_by_short_digits<std::uint32_t>(items)
                                   : sort_by_short_digits<std::uint64_t>(items);
     if (takes_cub(items)) return sort_by_cub(items);
+    return sort_long_array(long_array(items, values_are_scratch));
+  }
+  /// \pre keys of 4 or 8 bytes
+  static DeviceRequest long_array(const ArrayRequest& items, bool values_are_scratch) {
     const auto of_kind = [&](KeyType unsigned_type, KeyType signed_type, KeyType floating) {
       return items.kind == KeyKind::unsigned_integer ? unsigned_type
              : items.kind == KeyKind::signed_integer ? signed_type
@@ -374,6 +541,9 @@ class ArraySort {
     device.order = items.order;
     device.begin_bit = items.begin_bit;
     device.end_bit = items.end_bit;
+    return device;
+  }
+  cudaError_t sort_long_array(const DeviceRequest& device) {
     return with_storage(true, [&](void* storage, std::size_t& bytes) {
       if (alternates()) {
         bool is_in_input = false;
@@ -504,6 +674,10 @@ bool is_valid(const ArrayRequest& request) {
   if (request.num_items < 0 || request.begin_bit < 0 || request.end_bit < request.begin_bit)
     return false;
   if (request.are_positions && request.value_bytes == 4 && request.num_items >> 32 != 0)
+    return false;
+  if (request.value_bytes > most_value_bytes ||
+      std::any_of(request.several_values.begin(), request.several_values.end(),
+                  [](const DeviceValues& values) { return values.bytes > most_value_bytes; }))
     return false;
   return request.end_bit <= 8 * request.key_bytes;
 }

@@ -45,6 +45,21 @@ __global__ void __launch_bounds__(element_threads)
   }
 }
 
+/// Items that one block gathers when it has read all of their positions.
+inline constexpr unsigned int last_gathered_items = 2048;
+
+/// As gather_kernel, in one block, for positions that the output takes the place of.
+template <class Unit, class Position>
+__global__ void __launch_bounds__(last_gathered_items / 2)
+    gather_last_kernel(const Unit* from, Unit* to, const Position* positions, unsigned int units,
+                       unsigned int items) {
+  __shared__ Position kept[last_gathered_items];
+  for (unsigned int i = threadIdx.x; i < items; i += blockDim.x) kept[i] = positions[i];
+  __syncthreads();
+  for (unsigned int i = threadIdx.x; i < items * units; i += blockDim.x)
+    to[i] = from[std::uint64_t{kept[i / units]} * units + i % units];
+}
+
 /// The fields of packed values, each of at least a byte, at most 8 bytes together.
 struct PackedFields {
   PackedField fields[8];
@@ -105,22 +120,54 @@ cudaError_t number_items(Position* positions, std::uint64_t n, cudaStream_t stre
                 LaunchOrder::after, positions, n);
 }
 
-/// Gathers values of `bytes` bytes, in the largest units that their size and addresses allow.
+/// Returns function(unit) for the largest unit that the size of values and their addresses allow.
+template <class Function>
+cudaError_t with_largest_unit(const void* from, void* to, std::size_t bytes,
+                              const Function& function) {
+  const std::uintptr_t all = reinterpret_cast<std::uintptr_t>(from) |
+                             reinterpret_cast<std::uintptr_t>(to) | std::uintptr_t{bytes};
+  if (all % 16 == 0) return function(uint4{});
+  if (all % 8 == 0) return function(std::uint64_t{});
+  if (all % 4 == 0) return function(std::uint32_t{});
+  return all % 2 == 0 ? function(std::uint16_t{}) : function(std::uint8_t{});
+}
+
+/// Gathers values of `bytes` bytes.
 template <bool HasGaps = false, class Position>
 cudaError_t gather(const void* from, void* to, const Position* positions, std::size_t bytes,
                    std::uint64_t n, cudaStream_t stream) {
-  const auto with_unit = [&]<class Unit>(Unit) {
+  return with_largest_unit(from, to, bytes, [&]<class Unit>(Unit) {
     return launch(gather_kernel<HasGaps, Unit, Position>, blocks_for(n, gathered_items),
                   element_threads, 0, stream, LaunchOrder::after, static_cast<const Unit*>(from),
                   static_cast<Unit*>(to), positions,
                   static_cast<unsigned int>(bytes / sizeof(Unit)), n);
-  };
-  const std::uintptr_t all = reinterpret_cast<std::uintptr_t>(from) |
-                             reinterpret_cast<std::uintptr_t>(to) | std::uintptr_t{bytes};
-  if (all % 16 == 0) return with_unit(uint4{});
-  if (all % 8 == 0) return with_unit(std::uint64_t{});
-  if (all % 4 == 0) return with_unit(std::uint32_t{});
-  return all % 2 == 0 ? with_unit(std::uint16_t{}) : with_unit(std::uint8_t{});
+  });
+}
+
+/// Gathers values of `bytes` bytes by positions at the end of the output: first the items in front of
+/// the positions, then those in the place of the positions that are not needed any more, and so on.
+/// Each launch but the last leaves at most a part sizeof(Position) / bytes of the items to the next.
+/// \pre bytes > sizeof(Position); `positions` ends less than a position before the output
+template <class Position>
+cudaError_t gather_over_positions(const void* from, void* to, const Position* positions,
+                                  std::size_t bytes, std::uint64_t n, cudaStream_t stream) {
+  auto* const out = static_cast<char*>(to);
+  const auto in_front = static_cast<std::uint64_t>(reinterpret_cast<const char*>(positions) - out);
+  std::uint64_t first = 0;
+  while (n - first > last_gathered_items) {
+    const std::uint64_t end = (in_front + sizeof(Position) * first) / bytes;
+    const cudaError_t status =
+        gather(from, out + first * bytes, positions + first, bytes, end - first, stream);
+    if (status != cudaSuccess) return status;
+    first = end;
+  }
+  return with_largest_unit(from, to, bytes, [&]<class Unit>(Unit) {
+    return launch(gather_last_kernel<Unit, Position>, 1, last_gathered_items / 2, 0, stream,
+                  LaunchOrder::after, static_cast<const Unit*>(from),
+                  static_cast<Unit*>(to) + first * (bytes / sizeof(Unit)), positions + first,
+                  static_cast<unsigned int>(bytes / sizeof(Unit)),
+                  static_cast<unsigned int>(n - first));
+  });
 }
 
 }  // namespace sortie::segsort

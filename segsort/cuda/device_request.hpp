@@ -19,6 +19,10 @@ struct SegmentRange {
 /// Returns false for negative counts, bits outside of the key, and unsupported widths.
 [[nodiscard]] bool is_valid(const DeviceRequest& request);
 
+/// Whether the GPU has the shared memory for the largest tiles of a request. Arrays with values of 1 or 2
+/// bytes have no others. True without a GPU.
+[[nodiscard]] bool has_large_tiles(const DeviceRequest& request);
+
 /// Whether temporary storage is aligned as StorageCarver requires.
 [[nodiscard]] inline bool is_aligned_storage(const void* storage) {
   return reinterpret_cast<std::uintptr_t>(storage) % 16 == 0;
@@ -55,5 +59,6 @@ enum class DigitUse : std::uint32_t {
 /// Makes all arrays from 2^21 items on use digits in this way that can, whatever is faster. For
 /// tests, whose arrays are short. Must not change between the two phases of a call. Not thread-safe.
 void preset_use_of_digits(std::optional<DigitUse> use);
+[[nodiscard]] bool has_preset_use_of_digits();
 
 }  // namespace sortie::segsort

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "core/cuda/device_pool.hpp"
+#include "segsort/cuda/bounded_sort.hpp"
 #include "segsort/cuda/device_request.hpp"
 #include "segsort/cuda/double_buffers.hpp"
 #include "segsort/cuda/launch_partitions.cuh"
@@ -52,12 +53,26 @@ SORTIE_EXTERN_RANK_PASS(std::uint32_t, 4);
 SORTIE_EXTERN_RANK_PASS(std::uint32_t, 8);
 SORTIE_EXTERN_RANK_PASS(std::uint64_t, 4);
 SORTIE_EXTERN_RANK_PASS(std::uint64_t, 8);
+#define SORTIE_EXTERN_ARRAY(Word, value_bytes)                                              \
+  SORTIE_EXTERN_RANK_PASS(Word, value_bytes);                                               \
+  extern template cudaError_t launch_block_classes<Word, value_bytes>(                      \
+      const LaunchPlan&, const Arguments<Word>&, const WorkLists&, int);                    \
+  extern template cudaError_t launch_radix<Word, value_bytes>(                              \
+      const LaunchPlan&, const Arguments<Word>&, const RadixStorage&, const ArrayDecision*, \
+      ArrayMethod)
+SORTIE_EXTERN_ARRAY(std::uint32_t, 1);
+SORTIE_EXTERN_ARRAY(std::uint32_t, 2);
+SORTIE_EXTERN_ARRAY(std::uint64_t, 1);
+SORTIE_EXTERN_ARRAY(std::uint64_t, 2);
+#undef SORTIE_EXTERN_ARRAY
 #undef SORTIE_EXTERN_RANK_PASS
 #define SORTIE_EXTERN_SHORT_DIGITS(value_bytes)                                       \
   extern template cudaError_t launch_short_digits<std::uint64_t, value_bytes, false>( \
       const LaunchPlan&, const Arguments<std::uint64_t>&, const ArrayDecision*,       \
       radix::ShortPasses<std::uint64_t>*, radix::Status*)
 SORTIE_EXTERN_SHORT_DIGITS(0);
+SORTIE_EXTERN_SHORT_DIGITS(1);
+SORTIE_EXTERN_SHORT_DIGITS(2);
 SORTIE_EXTERN_SHORT_DIGITS(4);
 SORTIE_EXTERN_SHORT_DIGITS(8);
 #undef SORTIE_EXTERN_SHORT_DIGITS
@@ -84,6 +99,7 @@ constexpr std::int64_t most_by_buckets = 1 << 28;
 /// A request whose array may be sorted by passes that alternate between the input and the output.
 struct TiledRequest : DeviceRequest {
   bool alternates = false;
+  std::uint64_t longest = any_length;  ///< no segment has more items
 };
 
 /// Whether an array is sorted in place. A query of the size may be without arrays: then it is not.
@@ -103,6 +119,10 @@ DigitUse digit_use_by_size(const DeviceRequest& request) {
   const bool is_short_key = key_bits(request.key_type) == 32;
   if (request.num_items < static_cast<std::int64_t>(least_examined))
     return is_short_key || !takes_all_bits ? DigitUse::never : DigitUse::buckets_or_digits;
+  // Ranges do not carry values of 1 or 2 bytes.
+  if (request.value_bytes == 1 || request.value_bytes == 2)
+    return takes_all_bits && request.num_items <= most_by_buckets ? DigitUse::buckets_or_digits
+                                                                  : DigitUse::always;
   const DigitUse buckets = is_short_key ? DigitUse::buckets_or_digits : DigitUse::buckets;
   if (preset_digit_use == DigitUse::buckets) return takes_all_bits ? buckets : DigitUse::always;
   if (preset_digit_use.has_value()) return *preset_digit_use;
@@ -143,6 +163,8 @@ template <class Function>
 auto with_widths(const DeviceRequest& request, const Function& function) {
   const auto with_word = [&]<class Word>(Word) {
     if (request.value_bytes == 0) return function.template operator()<Word, 0>();
+    if (request.value_bytes == 1) return function.template operator()<Word, 1>();
+    if (request.value_bytes == 2) return function.template operator()<Word, 2>();
     if (request.value_bytes == 4) return function.template operator()<Word, 4>();
     return function.template operator()<Word, 8>();
   };
@@ -152,6 +174,19 @@ auto with_widths(const DeviceRequest& request, const Function& function) {
 /// Whether the fallback of a sort by buckets is that of short arrays.
 bool takes_short_digits(DigitUse use, std::uint64_t items) {
   return use == DigitUse::buckets_or_digits && items < least_examined;
+}
+
+/// Whether no segment can exceed the tiles of blocks.
+template <class Tiles>
+bool are_in_blocks(const TiledRequest& request) {
+  return !request.is_array && request.longest <= longest_in_block<Tiles>;
+}
+
+/// Number of the block classes that segments may take.
+template <class Tiles>
+int block_classes_of(const TiledRequest& request) {
+  if (request.longest <= longest_in_warp) return 0;
+  return std::min(block_class(request.longest) + 1, Tiles::used_block_classes);
 }
 
 template <class Tiles>
@@ -223,13 +258,15 @@ struct TemporaryStorage {
     lists.cuts_may_float = !request.is_array;
     for (int pair = 0; pair < long_classes / 2; ++pair) {
       const std::uint64_t shortest = shortest_of_long_class<Tiles>(2 * pair);
+      const bool is_empty = shortest == 0 || shortest > request.longest;
       const std::uint64_t capacity = request.is_array ? 1
-                                     : shortest == 0  ? 0
+                                     : is_empty       ? 0
                                                       : std::min(segments, items / shortest);
       lists.capacity[pair] = static_cast<std::uint32_t>(capacity);
       lists.segments[pair] = carver.take<std::uint32_t>(capacity);
     }
-    const std::uint64_t parts = items / (longest_in_block<Tiles> + 1);
+    const bool in_blocks = are_in_blocks<Tiles>(request);
+    const std::uint64_t parts = in_blocks ? 0 : items / (longest_in_block<Tiles> + 1);
     if (parts != 0) {
       if (!may_take_buckets(use)) {
         lists.group_capacity = most_groups(request, key_bytes);
@@ -239,7 +276,7 @@ struct TemporaryStorage {
       if (use == DigitUse::never) take_scratch();
     }
     const std::uint64_t shared_parts =
-        most_shared_parts(items, request.is_array, Tiles::longest_group);
+        in_blocks ? 0 : most_shared_parts(items, request.is_array, Tiles::longest_group);
     if (shared_parts != 0) {
       for (SharedPart*& list : lists.shared_parts) list = carver.take<SharedPart>(shared_parts);
       const std::uint64_t tiles = items / Tiles::smallest_partition_tile + 1;
@@ -313,17 +350,24 @@ struct TemporaryStorage {
 /// Launches all kernels of a sort. \pre the counters are zeroed, if there are lists and no array
 template <class Tiles, class Word, int ValueBytes>
 cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments,
-                        const WorkLists& lists, ArrayStart* array, few::FewKeys* few_table,
-                        const RadixStorage& storage, DigitUse use) {
-  if (lists.counters == nullptr) return launch_small_sort<Word, ValueBytes>(plan, arguments);
+                        const TemporaryStorage<Tiles>& temporary, const TiledRequest& request) {
+  const WorkLists& lists = temporary.lists;
+  const RadixStorage& storage = temporary.radix;
+  ArrayStart* const array = temporary.array;
+  few::FewKeys* const few_table = temporary.few_keys();
+  const DigitUse use = digit_use<Tiles>(request);
+  if constexpr (!is_of_arrays<ValueBytes>)
+    if (lists.counters == nullptr) return launch_small_sort<Word, ValueBytes>(plan, arguments);
   FewKeysStorage few_keys{few_table};
   if (use != DigitUse::never && can_rank_values<Word, ValueBytes>(plan.num_items, arguments.codec))
     few_keys = {few_table, storage.passes, storage.statuses,
                 radix::status_words<Word, ValueBytes>(plan.num_items)};
-  cudaError_t status = plan.is_array
-                           ? launch_array_start(plan, arguments, WorkListsOf<Tiles>{lists}, array,
-                                                storage.passes, storage.passes_bytes, use, few_keys)
-                           : launch_short<Tiles, Word, ValueBytes>(plan, arguments, lists);
+  cudaError_t status = cudaSuccess;
+  if (plan.is_array)
+    status = launch_array_start(plan, arguments, WorkListsOf<Tiles>{lists}, array, storage.passes,
+                                storage.passes_bytes, use, few_keys);
+  if constexpr (!is_of_arrays<ValueBytes>)
+    if (!plan.is_array) status = launch_short<Tiles, Word, ValueBytes>(plan, arguments, lists);
   if constexpr (ValueBytes != 0) {
     if (status == cudaSuccess && few_keys.passes != nullptr)
       status =
@@ -349,14 +393,15 @@ cudaError_t launch_sort(const LaunchPlan& plan, const Arguments<Word>& arguments
     status = launch_passes(ArrayMethod::digits);
   }
   if (use == DigitUse::always) return status;
-  if (status == cudaSuccess && may_take_ranges(use))
-    status = launch_partitions<Tiles, Word, ValueBytes>(plan, arguments, lists);
+  if constexpr (!is_of_arrays<ValueBytes>)
+    if (status == cudaSuccess && may_take_ranges(use) && !are_in_blocks<Tiles>(request))
+      status = launch_partitions<Tiles, Word, ValueBytes>(plan, arguments, lists);
   if (status != cudaSuccess) return status;
   // Runs of short arrays take the smaller tiles of groups only.
   return launch_block_classes<Word, ValueBytes>(plan, arguments, lists,
                                                 takes_short_digits(use, plan.num_items)
                                                     ? block_class_of_groups(0) + 1
-                                                    : Tiles::used_block_classes);
+                                                    : block_classes_of<Tiles>(request));
 }
 
 /// Makes the input the output or the scratch buffer, of which the other is the output of the request.
@@ -406,9 +451,7 @@ cudaError_t sort_in_tiles(void* temp_storage, std::size_t& temp_storage_bytes,
         arguments.end_offsets = {&storage.array->end, true};
       }
       if (request.alternates) let_alternate(arguments);
-      return launch_sort<Tiles, Word, ValueBytes>(plan, arguments, storage.lists, storage.array,
-                                                  storage.few_keys(), storage.radix,
-                                                  digit_use<Tiles>(request));
+      return launch_sort<Tiles, Word, ValueBytes>(plan, arguments, storage, request);
     });
     if (status != cudaSuccess) return status;
   }
@@ -418,6 +461,8 @@ cudaError_t sort_in_tiles(void* temp_storage, std::size_t& temp_storage_bytes,
 /// Largest shared memory per block, over all kernels.
 template <class Tiles, class Word, int ValueBytes>
 constexpr std::size_t most_shared_bytes() {
+  // Tiles of arrays are less than those with values of 4 bytes.
+  if constexpr (is_of_arrays<ValueBytes>) return most_shared_bytes<Tiles, Word, 4>();
   using Single =
       PartitionShared<Word, ValueBytes, Tiles::template single_block_shape<Word, ValueBytes>>;
   constexpr std::size_t large =
@@ -432,11 +477,18 @@ constexpr std::size_t most_shared_bytes() {
 }
 static_assert(most_shared_bytes<SmallTiles, std::uint64_t, 8>() <= 48 * 1024);
 
+bool fits_large_tiles(const DeviceRequest& request, const DeviceLimits& limits) {
+  const std::size_t wanted = with_widths(request, [&]<class Word, int ValueBytes>() {
+    return most_shared_bytes<LargeTiles, Word, ValueBytes>();
+  });
+  return wanted <= static_cast<std::size_t>(limited_shared_bytes(limits.shared_bytes));
+}
+
 /// Sorts whole or narrower keys with the largest tiles that fit the shared memory of the GPU.
 /// \param alternates  takes and returns whether passes alternate between the input and the output
 cudaError_t sort_in_fitting_tiles(void* temp_storage, std::size_t& temp_storage_bytes,
-                                  const DeviceRequest& request, bool& alternates,
-                                  cudaStream_t stream) {
+                                  const DeviceRequest& request, std::uint64_t longest,
+                                  bool& alternates, cudaStream_t stream) {
   if (!is_valid(request)) return cudaErrorInvalidValue;
   DeviceLimits limits;
   const cudaError_t queried = limits.query();
@@ -445,12 +497,10 @@ cudaError_t sort_in_fitting_tiles(void* temp_storage, std::size_t& temp_storage_
   limits.shared_bytes = limited_shared_bytes(limits.shared_bytes);
   // The large tiles are sized for data-centre GPUs, which have about twice as much shared memory as
   // others.
-  const std::size_t wanted = with_widths(request, [&]<class Word, int ValueBytes>() {
-    return most_shared_bytes<LargeTiles, Word, ValueBytes>();
-  });
-  const bool has_room =
-      queried != cudaSuccess || wanted <= static_cast<std::size_t>(limits.shared_bytes);
-  TiledRequest tiled{request, alternates};
+  const bool has_room = queried != cudaSuccess || fits_large_tiles(request, limits);
+  if (!has_room && (request.value_bytes == 1 || request.value_bytes == 2))
+    return cudaErrorNotSupported;
+  TiledRequest tiled{request, alternates, longest};
   alternates = alternates && has_room && digit_use<LargeTiles>(tiled) != DigitUse::never;
   tiled.alternates = alternates;
   if (alternates) tiled.input_is_scratch = tiled.value_input_is_scratch = false;
@@ -469,9 +519,17 @@ bool is_valid(const DeviceRequest& request) {
   if (request.num_items < 0 || request.num_segments < 0) return false;
   if (request.begin_bit < 0 || request.begin_bit > end_bit || end_bit > bits) return false;
   if (!all_bits && request.ranges != nullptr) return false;
-  if (request.value_bytes != 0 && request.value_bytes != 4 && request.value_bytes != 8)
+  const bool is_carried =
+      request.is_array && (request.value_bytes == 1 || request.value_bytes == 2);
+  if (request.value_bytes != 0 && request.value_bytes != 4 && request.value_bytes != 8 &&
+      !is_carried)
     return false;
   return request.offset_bytes == 4 || request.offset_bytes == 8;
+}
+
+bool has_large_tiles(const DeviceRequest& request) {
+  DeviceLimits limits;
+  return limits.query() != cudaSuccess || fits_large_tiles(request, limits);
 }
 
 void register_policy(Policy policy, RegisteredSort sort) {
@@ -480,6 +538,10 @@ void register_policy(Policy policy, RegisteredSort sort) {
 
 void preset_use_of_digits(std::optional<DigitUse> use) {
   preset_digit_use = use;
+}
+
+bool has_preset_use_of_digits() {
+  return preset_digit_use.has_value();
 }
 
 void limit_shared_bytes(int bytes) {
@@ -497,10 +559,18 @@ cudaError_t sort_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
     if (known == registered_policies().end()) return cudaErrorNotSupported;
     return known->second(temp_storage, temp_storage_bytes, request, stream);
   }
+  return sort_bounded_on_device(temp_storage, temp_storage_bytes, request, any_length, stream);
+}
+
+cudaError_t sort_bounded_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
+                                   const DeviceRequest& request, std::uint64_t longest,
+                                   cudaStream_t stream) {
+  if (!is_aligned_storage(temp_storage)) return cudaErrorInvalidValue;
   if (key_bytes(request.key_type) < 4)
-    return sort_narrow_keys(temp_storage, temp_storage_bytes, request, stream);
+    return sort_narrow_keys(temp_storage, temp_storage_bytes, request, longest, stream);
   bool alternates = false;
-  return sort_in_fitting_tiles(temp_storage, temp_storage_bytes, request, alternates, stream);
+  return sort_in_fitting_tiles(temp_storage, temp_storage_bytes, request, longest, alternates,
+                               stream);
 }
 
 cudaError_t sort_double_buffers_on_device(void* temp_storage, std::size_t& temp_storage_bytes,
@@ -508,8 +578,8 @@ cudaError_t sort_double_buffers_on_device(void* temp_storage, std::size_t& temp_
                                           cudaStream_t stream) {
   if (!is_aligned_storage(temp_storage)) return cudaErrorInvalidValue;
   bool alternates = true;
-  const cudaError_t status =
-      sort_in_fitting_tiles(temp_storage, temp_storage_bytes, request, alternates, stream);
+  const cudaError_t status = sort_in_fitting_tiles(temp_storage, temp_storage_bytes, request,
+                                                   any_length, alternates, stream);
   is_in_input = alternates && passes_end_in_input(compared_bits(request));
   return status;
 }

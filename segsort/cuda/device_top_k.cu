@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "core/cuda/device_pool.hpp"
+#include "segsort/cuda/bounded_sort.hpp"
 #include "segsort/cuda/device_request.hpp"
 #include "segsort/cuda/launch_top_k.cuh"
 #include "segsort/cuda/policy.cuh"
@@ -52,23 +53,35 @@ std::int64_t team_longest_of(std::int64_t k) {
 /// by k.
 std::int64_t longest_mean_of_tiles(std::int64_t k) {
   if (k > most_sorted_in_kernel) return std::max<std::int64_t>(team_longest_of(k), warp_tile);
-  return k == 1 ? 16 : k < 32 ? 64 : 256;
+  return k == 1 ? 16 : k < 32 ? 96 : 256;
 }
 
-/// The longest segment that is sorted in a tile, or, k = 1, that a thread reads; 0: neither. If the kernels for longer segments do
-/// not order their results, tiles take all segments that fit.
+/// Mean lengths of segments up to which, for k = 1, threads take less time than tiles. On an H100,
+/// for keys of 4 bytes threads take 0.5 to 0.6 of the time of tiles for segments of 2 to 8 items,
+/// and 1.5 times as long for 16. Narrower keys of longer segments fit a line.
+std::int64_t longest_mean_of_threads(const DeviceTopKRequest& request) {
+  return key_bytes(request.key_type) < 4 ? 2 * longest_of_any_thread : longest_of_any_thread;
+}
+
+/// The longest segment that is sorted in a tile, or, k = 1, that a thread reads; 0: neither. If the
+/// kernels for longer segments do not order their results, tiles take all segments that fit.
 int tile_longest_of(const DeviceTopKRequest& request) {
-  // On an H100, threads take 0.5 to 0.6 of the time of tiles for segments of 2 to 8 items, and 1.5 times
-  // as long for 16.
+  constexpr int longest_of_few = 64;
   if (request.k == 1 && request.num_segments > 1 &&
-      request.num_items / request.num_segments <= longest_of_any_thread)
+      request.num_items / request.num_segments <= longest_mean_of_threads(request))
     return longest_of_least;
+  // A network over narrow keys takes few instructions.
+  if (key_bytes(request.key_type) < 4 && request.k < most_sorted_in_kernel &&
+      request.num_items / std::max<std::int64_t>(request.num_segments, 1) <=
+          longest_of_thread<std::uint32_t>)
+    return 0;
   if (!request.sorted || request.k > most_selected || request.num_segments <= 1 ||
       request.num_items / request.num_segments > longest_mean_of_tiles(request.k))
     return 0;
   if (team_longest_of(request.k) != 0) return longest_in_warp;
   if (request.k > most_sorted_in_kernel) return warp_tile;
-  return static_cast<int>(std::max<std::int64_t>(longest_mean_of_tiles(request.k), 64));
+  if (request.k < most_sorted_in_kernel) return longest_of_few;
+  return static_cast<int>(longest_mean_of_tiles(request.k));
 }
 
 /// Warps read longer segments too if there are enough of them to occupy all warps.
@@ -89,6 +102,12 @@ Plan plan_of(const DeviceTopKRequest& request) {
   if (request.k > most_selected) return Plan::sort_whole;
   return request.sorted && request.k > most_sorted_in_kernel ? Plan::select_then_sort
                                                              : Plan::select;
+}
+
+/// Items of the longest segment that is sorted apart from the selection: of its results, or whole.
+std::uint64_t longest_to_sort(const DeviceTopKRequest& request) {
+  return plan_of(request) == Plan::select_then_sort ? static_cast<std::uint64_t>(request.k)
+                                                    : any_length;
 }
 
 /// Whether whole segments may be sorted instead, if the device finds that few are long: the results are
@@ -250,7 +269,8 @@ struct TopKStorage {
       sort_request.begin_offsets = own_extents ? extents : request.begin_offsets;
       sort_request.end_offsets =
           own_extents ? extents + (whole ? 1 : sorted_segments) : request.end_offsets;
-      const cudaError_t status = sort_on_device(nullptr, sort_bytes, sort_request, stream);
+      const cudaError_t status = sort_bounded_on_device(nullptr, sort_bytes, sort_request,
+                                                        longest_to_sort(request), stream);
       if (status != cudaSuccess) return status;
       sort = carver.take<char>(sort_bytes);
     }
@@ -332,7 +352,11 @@ cudaError_t select_keys(const DeviceTopKRequest& request, TopKStorage& storage,
     arguments.keys_out = reinterpret_cast<Key*>(storage.keys);
     arguments.values_out = storage.values;
   }
+  ZeroedByPlan zeroed{};
   if (storage.plan != nullptr) {
+    const std::uint64_t numbers = storage.zeroed_bytes / sizeof(std::uint32_t);
+    if (storage.lists.counters != nullptr && numbers <= most_zeroed_by_plan)
+      zeroed = {reinterpret_cast<std::uint32_t*>(storage.lists.counters), numbers};
     const PlannedSegments segments{offsets(request.begin_offsets),
                                    offsets(request.end_offsets),
                                    arguments.num_segments,
@@ -340,18 +364,19 @@ cudaError_t select_keys(const DeviceTopKRequest& request, TopKStorage& storage,
                                    arguments.num_items,
                                    longest_sorted_of_plan(request.k)};
     status = launch(top_k_plan_kernel, 1, plan_threads, 0, stream, LaunchOrder::after, segments,
-                    storage.plan);
+                    storage.plan, zeroed);
     // Before the selection, whose launches then take no time of a sort.
     if (status == cudaSuccess)
       status = sort_on_device(storage.whole_sort, storage.whole_sort_bytes, storage.whole_request,
                               stream);
   }
-  if (status == cudaSuccess && storage.lists.counters != nullptr)
+  if (status == cudaSuccess && storage.lists.counters != nullptr && zeroed.count == 0)
     status = cudaMemsetAsync(storage.lists.counters, 0, storage.zeroed_bytes, stream);
   if (status == cudaSuccess)
     status = launch_top_k(arguments, of_tiles, storage.most_block_tasks, stream);
   if (status == cudaSuccess && plan == Plan::select_then_sort && storage.sorts_results)
-    status = sort_on_device(storage.sort, storage.sort_bytes, storage.sort_request, stream);
+    status = sort_bounded_on_device(storage.sort, storage.sort_bytes, storage.sort_request,
+                                    longest_to_sort(request), stream);
   return status;
 }
 

@@ -109,7 +109,13 @@ cudaError_t launch_teams(const LaunchPlan& plan, const Arguments<Word>& argument
     return ((warps_of_block<Word>(Class) == BlockWarps) || ...);
   }
   (all_classes);
-  if constexpr (!has_classes) {
+  constexpr bool has_groups = []<int... Class>(std::integer_sequence<int, Class...>) {
+    return ((warps_of_block<Word>(Class) == BlockWarps &&
+             (group_class_of(Class) != group_classes || Class == block_class_of_runs)) ||
+            ...);
+  }
+  (all_classes);
+  if constexpr (!has_classes || (is_of_arrays<ValueBytes> && !has_groups)) {
     return cudaSuccess;
   } else {
     // Shared memory of a block, if each of its teams has a tile.
@@ -118,12 +124,6 @@ cudaError_t launch_teams(const LaunchPlan& plan, const Arguments<Word>& argument
           {(warps_of_block<Word>(Class) == BlockWarps && Class < used_classes
                 ? BlockWarps / team_warps(Class) * sizeof(TileOfClass<Word, ValueBytes, Class>)
                 : 0)...});
-    }
-    (all_classes);
-    constexpr bool has_groups = []<int... Class>(std::integer_sequence<int, Class...>) {
-      return ((warps_of_block<Word>(Class) == BlockWarps &&
-               (group_class_of(Class) != group_classes || Class == block_class_of_runs)) ||
-              ...);
     }
     (all_classes);
     if (wanted == 0 || (plan.is_array && !has_groups)) return cudaSuccess;

@@ -14,20 +14,20 @@ namespace sortie::segsort {
 
 inline constexpr std::uint64_t most_items_of_array_tile = 8192;
 /// Shared memory of a block for the longest such array.
-template <class Word>
-inline constexpr std::size_t array_tile_bytes = sizeof(Tile<Word, 0, 16, 16>);
+template <class Stored>
+inline constexpr std::size_t array_tile_bytes = sizeof(Tile<TileWord<Stored>, 0, 16, 16>);
 
 /// \param values  as for array_tile_kernel; its unit is not 0 if it has units
 /// \pre plan.num_items is not 0, and at most most_items_of_array_tile
-template <class Word>
-cudaError_t launch_array_tile(const LaunchPlan& plan, const Arguments<Word>& arguments,
+template <class Stored>
+cudaError_t launch_array_tile(const LaunchPlan& plan, const Arguments<Stored>& arguments,
                               const PackedField& values) {
   const auto launch_tile = [&]<int Warps, int Items>() {
-    return launch_resident(array_tile_kernel<Word, Warps, Items>, plan, LaunchOrder::after, 1,
-                           no_limit, 32 * Warps, sizeof(Tile<Word, 0, Warps, Items>), arguments,
-                           values, static_cast<std::uint32_t>(plan.num_items));
+    return launch_resident(array_tile_kernel<Stored, Warps, Items>, plan, LaunchOrder::after, 1,
+                           no_limit, 32 * Warps, sizeof(Tile<TileWord<Stored>, 0, Warps, Items>),
+                           arguments, values, static_cast<std::uint32_t>(plan.num_items));
   };
-  static_assert(Tile<Word, 0, 16, 16>::capacity == most_items_of_array_tile);
+  static_assert(Tile<TileWord<Stored>, 0, 16, 16>::capacity == most_items_of_array_tile);
   if (plan.num_items <= 2048) return launch_tile.template operator()<8, 8>();
   if (plan.num_items <= 4096) return launch_tile.template operator()<16, 8>();
   return launch_tile.template operator()<16, 16>();

@@ -72,7 +72,7 @@ cudaError_t launch_radix(const LaunchPlan& plan, const Arguments<Word>& argument
                                  sizeof(Shared), arguments, decision, passes, storage.statuses,
                                  portion);
         };
-        if constexpr (sizeof(Word) >= 4) {
+        if constexpr (sizeof(Word) >= 4 && ValueBytes <= 8) {
           if (by_buckets) {
             cudaError_t launched = cudaSuccess;
             if constexpr (!radix::shares_bucket_passes<Word>)

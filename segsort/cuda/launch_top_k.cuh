@@ -20,14 +20,16 @@
 /// Launches of the kernels of a selection.
 namespace sortie::segsort {
 
-/// Launches at most as many blocks as can be resident, and as `most_blocks`.
+/// Launches at most as many blocks as can be resident, and as `most_blocks`, in the order of the
+/// plan: most kernels of a selection have few segments or none, so that a good part of their time is
+/// that of their launches.
 template <class Key>
 cudaError_t launch_resident_top_k(void (*kernel)(TopKArguments<Key>),
                                   const TopKArguments<Key>& arguments, std::uint64_t most_blocks,
                                   unsigned int threads, std::size_t shared_bytes,
                                   const LaunchPlan& plan) {
-  return launch_resident(kernel, plan, LaunchOrder::after, most_blocks, no_limit,
-                         static_cast<int>(threads), shared_bytes, arguments);
+  return launch_resident(kernel, plan, plan.order, most_blocks, no_limit, static_cast<int>(threads),
+                         shared_bytes, arguments);
 }
 
 /// Whether segments are selected from by threads first, which list the longer ones.
@@ -75,6 +77,7 @@ cudaError_t launch_top_k(TopKArguments<Key> arguments, const TopKArguments<Key>&
   constexpr std::uint64_t most_warps = 1 << 15;
   LaunchPlan plan{arguments.num_items, arguments.num_segments, {}, stream, LaunchOrder::after};
   cudaError_t status = plan.limits.query();
+  if (plan.limits.has_dependent_launch) plan.order = LaunchOrder::overlapping;
   std::uint64_t segments = arguments.num_segments;
   const bool streams = arguments.lists.stream_words != nullptr;
   if (status == cudaSuccess && streams) status = launch_top_k_stream(of_tiles, plan);

@@ -33,8 +33,8 @@ cudaError_t launch_top_k_teams(const LaunchPlan& plan, const TopKArguments<Key>&
   static_assert(sizeof(TeamTile<Key, ValueBytes, Last>) <= shared_bytes_of_teams);
   const std::size_t bytes = std::min(wanted, static_cast<std::size_t>(plan.limits.shared_bytes));
   return launch_resident(top_k_team_kernel<Key, ValueBytes, (First < teams_of_one_warp)>, plan,
-                         LaunchOrder::after, most, no_limit, 32 * top_k_team_warps, bytes,
-                         arguments, static_cast<unsigned int>(bytes));
+                         plan.order, most, no_limit, 32 * top_k_team_warps, bytes, arguments,
+                         static_cast<unsigned int>(bytes));
 }
 
 /// Launches the kernel that sorts short segments in tiles, and lists the
@@ -44,6 +44,7 @@ cudaError_t launch_top_k_tiles(const TopKArguments<Key>& arguments, cudaStream_t
   LaunchPlan plan{arguments.num_items, arguments.num_segments, {}, stream, LaunchOrder::after};
   const cudaError_t status = plan.limits.query();
   if (status != cudaSuccess) return status;
+  if (plan.limits.has_dependent_launch) plan.order = LaunchOrder::overlapping;
   const auto launch_for = [&]<int ValueBytes, class Index>() {
     const cudaError_t launched = launch_chunks<LargeTiles, SelectionTiles<Key, ValueBytes, Index>>(
         top_k_tile_kernel<Key, ValueBytes, Index>, plan, arguments);

@@ -223,10 +223,14 @@ cudaError_t launch_long(const LaunchPlan& plan, const NarrowArguments<Narrow>& a
 /// | keys, values               | items           | 2-byte keys: between the passes            |
 template <class Narrow>
 cudaError_t sort_in_tiles_of(void* temp_storage, std::size_t& temp_storage_bytes,
-                             const DeviceRequest& request, cudaStream_t stream) {
+                             const DeviceRequest& request, std::uint64_t longest,
+                             cudaStream_t stream) {
   const auto n = static_cast<std::uint64_t>(request.num_items);
   const auto segments = static_cast<std::uint64_t>(request.num_segments);
-  const std::uint64_t listed = std::min(segments, n / (longest_of_digit_teams + 1));
+  const auto most_beyond = [&](std::uint64_t length) {
+    return longest <= length ? 0 : std::min(segments, n / (length + 1));
+  };
+  const std::uint64_t listed = most_beyond(longest_of_digit_teams);
   const std::uint64_t pieces = listed == 0 ? 0 : n / narrow_piece + listed;
   const auto offsets = [&](const void* data) {
     return DeviceOffsets{data, request.offset_bytes == 8};
@@ -239,8 +243,7 @@ cudaError_t sort_in_tiles_of(void* temp_storage, std::size_t& temp_storage_bytes
     lists.statuses = carver.take<unsigned long long>(pieces * narrow_digits);
   const std::size_t zeroed_bytes = carver.used();
   for (int list = 0; list < digit_lists; ++list)
-    lists.of_team[list] =
-        carver.take<SegmentExtent>(std::min(segments, n / (longest_of_digit_list(list - 1) + 1)));
+    lists.of_team[list] = carver.take<SegmentExtent>(most_beyond(longest_of_digit_list(list - 1)));
   lists.begins = carver.take<std::uint64_t>(listed);
   lists.ends = carver.take<std::uint64_t>(listed);
   lists.first_piece = carver.take<std::uint64_t>(listed);
@@ -275,7 +278,8 @@ cudaError_t sort_in_tiles_of(void* temp_storage, std::size_t& temp_storage_bytes
   const LaunchPlan plan{n, segments, limits, stream, LaunchOrder::after, false};
   status = cudaMemsetAsync(lists.counters, 0, zeroed_bytes, stream);
   if (status == cudaSuccess) status = launch_short(plan, arguments);
-  if (status == cudaSuccess) status = launch_listed(plan, arguments);
+  if (status == cudaSuccess && longest > longest_narrow_tile)
+    status = launch_listed(plan, arguments);
   if (status != cudaSuccess || listed == 0) return status;
   return launch_long(plan, arguments, keys_scratch, values_scratch, pieces);
 }
@@ -355,11 +359,13 @@ cudaError_t sort_one_of(void* temp_storage, std::size_t& temp_storage_bytes,
 /// Sorts segments by all bits of their keys.
 template <class Narrow>
 cudaError_t sort_by_whole_keys(void* temp_storage, std::size_t& temp_storage_bytes,
-                               const DeviceRequest& request, cudaStream_t stream) {
+                               const DeviceRequest& request, std::uint64_t longest,
+                               cudaStream_t stream) {
   const auto with = [&](auto sort) {
     return sort(temp_storage, temp_storage_bytes, request, stream);
   };
-  if (!is_sorted_as_array(request)) return with(sort_in_tiles_of<Narrow>);
+  if (!is_sorted_as_array(request))
+    return sort_in_tiles_of<Narrow>(temp_storage, temp_storage_bytes, request, longest, stream);
   return request.value_bytes == 0   ? with(sort_one_of<Narrow, 0>)
          : request.value_bytes == 4 ? with(sort_one_of<Narrow, 4>)
                                     : with(sort_one_of<Narrow, 8>);
@@ -368,7 +374,8 @@ cudaError_t sort_by_whole_keys(void* temp_storage, std::size_t& temp_storage_byt
 }  // namespace
 
 cudaError_t sort_narrow_keys(void* temp_storage, std::size_t& temp_storage_bytes,
-                             const DeviceRequest& request, cudaStream_t stream) {
+                             const DeviceRequest& request, std::uint64_t longest,
+                             cudaStream_t stream) {
   const int bits = key_bits(request.key_type);
   const int end_bit = request.end_bit < 0 ? bits : request.end_bit;
   const auto is_width = [](int bytes) { return bytes == 4 || bytes == 8; };
@@ -379,10 +386,10 @@ cudaError_t sort_narrow_keys(void* temp_storage, std::size_t& temp_storage_bytes
       request.begin_bit < 0 || request.begin_bit > end_bit || end_bit > bits)
     return cudaErrorInvalidValue;
   if (compares_whole_keys(request))
-    return bits == 8
-               ? sort_by_whole_keys<std::uint8_t>(temp_storage, temp_storage_bytes, request, stream)
-               : sort_by_whole_keys<std::uint16_t>(temp_storage, temp_storage_bytes, request,
-                                                   stream);
+    return bits == 8 ? sort_by_whole_keys<std::uint8_t>(temp_storage, temp_storage_bytes, request,
+                                                        longest, stream)
+                     : sort_by_whole_keys<std::uint16_t>(temp_storage, temp_storage_bytes, request,
+                                                         longest, stream);
   return bits == 8 ? sort_keys_of<std::uint8_t>(temp_storage, temp_storage_bytes, request, stream)
                    : sort_keys_of<std::uint16_t>(temp_storage, temp_storage_bytes, request, stream);
 }

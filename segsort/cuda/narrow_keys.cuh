@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <cstdint>
 
 #include "segsort/cuda/device_request.hpp"
 
@@ -12,8 +13,9 @@
 /// 4 bytes: one pass over all items widens the keys, another one narrows the sorted words.
 namespace sortie::segsort {
 
-/// As sort_on_device(). \pre keys of 1 or 2 bytes; no key ranges, no array
+/// As sort_bounded_on_device(). \pre keys of 1 or 2 bytes; no key ranges, no array
 cudaError_t sort_narrow_keys(void* temp_storage, std::size_t& temp_storage_bytes,
-                             const DeviceRequest& request, cudaStream_t stream);
+                             const DeviceRequest& request, std::uint64_t longest,
+                             cudaStream_t stream);
 
 }  // namespace sortie::segsort

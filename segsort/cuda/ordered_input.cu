@@ -403,6 +403,8 @@ std::uint64_t copied_tiles(std::uint64_t items) {
 /// Calls function(Value{}) for the width of the values.
 template <class Function>
 cudaError_t with_value(int value_bytes, const Function& function) {
+  if (value_bytes == 1) return function(std::uint8_t{});
+  if (value_bytes == 2) return function(std::uint16_t{});
   return value_bytes == 4 ? function(std::uint32_t{}) : function(std::uint64_t{});
 }
 

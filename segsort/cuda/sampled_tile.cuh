@@ -28,9 +28,15 @@ enum class SampledKeys {
   few,     ///< many neighbours are equal; only if counts_few_keys<T>
 };
 
-/// Lanes of 32 that must have two samples in the lowest sixteenth of the range of the keys. Of keys
-/// of a density of 1/x, 24 have.
-inline constexpr int least_low_lanes_of_sample = 18;
+/// Lanes of 32 that must have two keys in the lowest sixteenth of the range of the keys, for windows
+/// to be floating-point numbers at once. Of keys of a density of 1/x, 24 have; of those of sorted
+/// segments of two items, 16.
+inline constexpr int least_low_lanes = 18;
+/// Whether so many lanes have. Called by a warp.
+/// \param both  the highest bits of the lane's keys in that range, of one or the other
+__device__ __forceinline__ bool has_low_keys(std::uint32_t both) {
+  return __popc(__ballot_sync(full_warp, both >> 28 == 0)) >= least_low_lanes;
+}
 /// Lanes of 32 whose two samples must be equal for a sort by counting; the samples of a lane are
 /// length / 64 items apart. Where partitions have left three keys in a bucket, 11 lanes have equal
 /// ones; of 100 keys in random order, none has, and a warp has 32 different digits to match.
@@ -49,10 +55,8 @@ __device__ __forceinline__ SampledKeys sampled_keys(const T& tile, int length,
   if constexpr (counts_few_keys<T>) {
     if (__popc(__ballot_sync(full_warp, a == b)) >= least_equal_lanes) return SampledKeys::few;
   }
-  const bool is_low = (bits_below(a, span) | bits_below(b, span)) >> 28 == 0;
-  return __popc(__ballot_sync(full_warp, is_low)) >= least_low_lanes_of_sample
-             ? SampledKeys::low
-             : SampledKeys::spread;
+  return has_low_keys(bits_below(a, span) | bits_below(b, span)) ? SampledKeys::low
+                                                                 : SampledKeys::spread;
 }
 
 /// Sorts a tile of one segment by the highest counted_bits bits of the windows, which differ in

@@ -19,19 +19,27 @@ namespace sortie::segsort::radix {
 /// multiprocessors without any: pairs of u32 with tiles of 9216 took 1.2 to 1.3 times as long for 2^16 and
 /// 2^18 items (H100).
 template <class Word, int ValueBytes>
-inline constexpr PartitionShape short_shape =
-    sizeof(Word) == 1   ? PartitionShape{512,
-                                       ValueBytes == 0   ? 20
-                                         : ValueBytes == 4 ? 14
-                                                           : 12,
-                                       2}
-    : sizeof(Word) == 2 ? PartitionShape{512, ValueBytes == 0 ? 20 : 12, 2}
-    : sizeof(Word) == 4 ? PartitionShape{512,
-                                         ValueBytes == 0   ? 15
-                                         : ValueBytes == 4 ? 13
-                                                           : 12,
-                                         2}
-                        : PartitionShape{512, ValueBytes == 8 ? 10 : 12, 2};
+constexpr PartitionShape make_short_shape() {
+  // Items of a thread by bytes of a value: 0, 1, 2, 4, 8.
+  constexpr int value = ValueBytes == 0   ? 0
+                        : ValueBytes == 1 ? 1
+                        : ValueBytes == 2 ? 2
+                        : ValueBytes == 4 ? 3
+                                          : 4;
+  constexpr int of_1_byte[] = {20, 15, 17, 14, 12};
+  constexpr int of_2_bytes[] = {20, 12, 14, 12, 12};
+  constexpr int of_4_bytes[] = {15, 18, 18, 13, 12};
+  constexpr int of_8_bytes[] = {12, 12, 12, 12, 10};
+  if (ValueBytes == 16) return {512, 6, 2};
+  if (sizeof(Word) == 1) return {512, of_1_byte[value], 2};
+  if (sizeof(Word) == 2) return {512, of_2_bytes[value], 2};
+  // As many threads of half as many items have enough registers.
+  if (sizeof(Word) == 4 && of_4_bytes[value] == 18) return {1024, 9, 1};
+  if (sizeof(Word) == 4) return {512, of_4_bytes[value], 2};
+  return {512, of_8_bytes[value], 2};
+}
+template <class Word, int ValueBytes>
+inline constexpr PartitionShape short_shape = make_short_shape<Word, ValueBytes>();
 
 /// The same for less temporary storage: tiles as large as CUB's for numbers of items of 32 bits.
 template <class Word, int ValueBytes, bool IsLarge>

@@ -5,6 +5,7 @@
 
 #include "segsort/cuda/batch_sort.cuh"
 #include "segsort/cuda/block_sort.cuh"
+#include "segsort/cuda/first_of_tile.cuh"
 #include "segsort/cuda/top_k_arguments.cuh"
 
 /// Segments that exceed the tile of a warp, as block_sort.cuh sorts them, for
@@ -46,19 +47,30 @@ __device__ __forceinline__ void select_in_team(T& tile, const Arrays& arrays, co
   load_values();
   meanwhile();
   keep_keys(tile, keys, codec);
-  if (sort_tile(tile, keys, words, length, 0, codec)) load_values();
+  const auto wanted = static_cast<int>(s.wanted);
+  bool is_sorted = false;
+  if constexpr (Arrays::selects && sorts_first<T>) {
+    const bool are_few = wanted <= most_first<T> && 2 * wanted <= length;
+    is_sorted = are_few && sort_first(tile, keys, length, wanted, codec);
+    if (are_few && !is_sorted) {
+      T::synchronise();  // key_range() in sort_tile() uses the bounds again
+#pragma unroll
+      for (int r = 0; r < T::items; ++r)
+        keys[r] = tile.keys[min(r * T::threads + thread, length - 1)] & codec.compare_mask;
+    }
+  }
+  if (!is_sorted && sort_tile(tile, keys, words, length, 0, codec)) load_values();
   finish_values(tile);
-  store_selected(tile, arrays, static_cast<int>(s.wanted),
-                 [&](std::uint32_t, int p, std::uint64_t& place) {
-                   place = s.out + static_cast<std::uint64_t>(p);
-                   return true;
-                 });
+  store_selected(tile, arrays, wanted, [&](std::uint32_t, int p, std::uint64_t& place) {
+    place = s.out + static_cast<std::uint64_t>(p);
+    return true;
+  });
   T::synchronise();
 }
 
-/// Sorts the block's share of `count` segments, which read(i) returns, in tiles
-/// T: each team, as far as shared memory suffices for tiles, sorts one after
-/// the other.
+/// Sorts the block's share of `count` segments, which read(i) returns, in tiles T: each team, as far
+/// as shared memory suffices for tiles, sorts one after the other. The next segment is read twice: to
+/// prefetch it, and to sort it, since registers that kept it meanwhile would be spilled.
 template <class T, class Arrays, class Read>
 __device__ __forceinline__ void select_by_teams(const Arrays& arrays, unsigned int shared_size,
                                                 std::uint64_t count, const Read& read) {
@@ -74,14 +86,10 @@ __device__ __forceinline__ void select_by_teams(const Arrays& arrays, unsigned i
   T& tile = reinterpret_cast<T*>(dynamic_shared_memory())[team];
   const std::uint64_t step = std::uint64_t{teams} * gridDim.x;
   std::uint64_t i = std::uint64_t{team} * gridDim.x + blockIdx.x;
-  Selection next{};
-  if (i < count) next = read(i);
   for (; i < count; i += step) {
-    const Selection s = next;
-    const bool is_last = count - i <= step;
-    if (!is_last) next = read(i + step);
-    select_in_team(tile, arrays, s, [&] {
-      if (is_last) return;
+    select_in_team(tile, arrays, read(i), [&] {
+      if (count - i <= step) return;
+      const Selection next = read(i + step);
       const auto thread = static_cast<unsigned int>(T::thread());
       prefetch_lines(arrays.keys_in + next.begin, next.length * sizeof(*arrays.keys_in), thread,
                      T::threads);

@@ -45,9 +45,34 @@ class ShortNumbers {
   std::uint32_t words_[(Count - 1) / in_word + 1];
 };
 
+namespace detail {
+template <int Bytes>
+struct ValueWordOf {
+  using type = std::uint32_t;
+};
+template <>
+struct ValueWordOf<1> {
+  using type = std::uint8_t;
+};
+template <>
+struct ValueWordOf<2> {
+  using type = std::uint16_t;
+};
+template <>
+struct ValueWordOf<8> {
+  using type = std::uint64_t;
+};
+template <>
+struct ValueWordOf<16> {
+  using type = uint4;
+};
+}  // namespace detail
 /// Word of a value; if there are none, of any type.
 template <int Bytes>
-using ValueWord = std::conditional_t<Bytes == 8, std::uint64_t, std::uint32_t>;
+using ValueWord = typename detail::ValueWordOf<Bytes>::type;
+/// Whether values have a size that only a sort of one array carries, by digits or buckets.
+template <int Bytes>
+inline constexpr bool is_of_arrays = Bytes == 1 || Bytes == 2 || Bytes == 16;
 
 /// \tparam IsOfTeam  the block has several teams of WarpCount neighbouring warps, each with its own
 ///                   tile
@@ -69,8 +94,8 @@ struct Tile {
   alignas(16) Word keys[capacity];                            ///< encoded, in the order of e
   alignas(16) Value values[value_bytes == 0 ? 1 : capacity];  ///< in the order of e
   std::uint32_t words[banked(capacity)];                      ///< in sorted order
-  static constexpr bool ids_alias_values = warps > 1 && value_bytes != 0;
-  std::uint16_t own_ids[warps == 1 || value_bytes != 0 ? 1 : capacity];
+  static constexpr bool ids_alias_values = warps > 1 && value_bytes >= 2;
+  std::uint16_t own_ids[warps == 1 || value_bytes >= 2 ? 1 : capacity];
   alignas(4) std::uint16_t splits[warps == 1 ? 1 : threads + 1];  ///< of merged runs
   std::uint32_t least[2];  ///< bounds of the upper and lower words of the keys
   std::uint32_t greatest[2];
@@ -189,11 +214,14 @@ __device__ __forceinline__ auto value_at(Array* values, Index index) {
 }
 
 /// Starts the asynchronous copy of one value to shared memory; of zeros if `is_item` is false.
-/// finish_values() waits for all copies of the thread.
+/// finish_values() waits for all copies of the thread. Values of less than 4 bytes are copied at once.
 template <class T>
 __device__ __forceinline__ void fetch_value(T& tile, int e, const typename T::Value* value,
                                             bool is_item = true) {
-  if constexpr (T::value_bytes != 0)
+  if constexpr (T::value_bytes == 1 || T::value_bytes == 2) {
+    tile.values[e] = 0;
+    if (is_item) tile.values[e] = *value;
+  } else if constexpr (T::value_bytes != 0)
     __pipeline_memcpy_async(&tile.values[e], value, T::value_bytes, is_item ? 0 : T::value_bytes);
 }
 

@@ -176,25 +176,36 @@ __device__ __forceinline__ KeyRange<typename T::Word> key_range(
 
 enum class Ties { none, resolved, long_runs };
 
-/// Sorts runs of equal windows by whole keys: the thread that holds the first word of a run sorts
-/// it. `words` are those that sort_words() left. Ends with a barrier, unless there are no ties.
-/// Does nothing if any run is longer than longest_resolved_run.
-/// \tparam IsLast  otherwise, if most threads have ties that are not in order, these count as long
-///                 runs: other windows may have fewer
-template <class T, bool IsLast>
-__device__ __forceinline__ Ties resolve_ties(T& tile, const std::uint32_t (&words)[T::items],
-                                             int length, typename T::Word compare_mask) {
-  static_assert(longest_resolved_run <= 16 && T::items <= 16, "four bits a position");
-  // Words differ, so equal windows leave a difference of 1 .. index_mask; padding leaves 0.
-  const auto same = [](std::uint32_t a, std::uint32_t b) { return (a ^ b) - 1 < T::index_mask; };
-  const int thread = T::thread();
-  const std::uint32_t next =
-      thread + 1 < T::threads ? tile.word((thread + 1) * T::items) : 0xffffffffu;
-  std::uint32_t nearest = (words[T::items - 1] ^ next) - 1;
+/// Whether words have equal windows: words differ, so that equal windows leave a difference of
+/// 1 .. index_mask; padding leaves 0.
+template <class T>
+__device__ __forceinline__ bool is_tie(std::uint32_t a, std::uint32_t b) {
+  return (a ^ b) - 1 < T::index_mask;
+}
+
+/// The first word of the next thread of the tile, or all ones.
+template <class T>
+__device__ __forceinline__ std::uint32_t word_of_next_thread(const T& tile) {
+  return T::thread() + 1 < T::threads ? tile.word((T::thread() + 1) * T::items) : 0xffffffffu;
+}
+
+/// Whether any of the words of a thread has the window of the word that follows.
+template <class T>
+__device__ __forceinline__ bool has_ties(const T& tile, const std::uint32_t (&words)[T::items]) {
+  std::uint32_t nearest = (words[T::items - 1] ^ word_of_next_thread(tile)) - 1;
 #pragma unroll
   for (int r = 0; r + 1 < T::items; ++r) nearest = min(nearest, (words[r] ^ words[r + 1]) - 1);
-  const int threads_with_ties = T::count(nearest < T::index_mask);
-  if (threads_with_ties == 0) return Ties::none;
+  return nearest < T::index_mask;
+}
+
+/// resolve_ties() of a tile of which `threads_with_ties` threads, at least one, have ties.
+/// \param has_own_ties  whether this thread has
+template <class T, bool IsLast>
+__device__ __forceinline__ Ties resolve_found_ties(T& tile, const std::uint32_t (&words)[T::items],
+                                                   bool has_own_ties, int threads_with_ties,
+                                                   int length, typename T::Word compare_mask) {
+  static_assert(longest_resolved_run <= 16 && T::items <= 16, "four bits a position");
+  const int thread = T::thread();
   // In small tiles, different keys are rarely equal in their windows.
   if (threads_with_ties > T::threads / 2 || T::capacity <= 1024) {
     if (has_ordered_ties<T>(distance_of(tile), length, compare_mask)) return Ties::resolved;
@@ -204,15 +215,16 @@ __device__ __forceinline__ Ties resolve_ties(T& tile, const std::uint32_t (&word
   bool long_run = false;
   std::uint32_t starts = 0;
   std::uint64_t lengths = 0;  // of the runs, minus one
-  if (nearest < T::index_mask) {
-    std::uint32_t equals_next = same(words[T::items - 1], next) ? 1u << (T::items - 1) : 0;
+  if (has_own_ties) {
+    std::uint32_t equals_next =
+        is_tie<T>(words[T::items - 1], word_of_next_thread(tile)) ? 1u << (T::items - 1) : 0;
 #pragma unroll
     for (int r = 0; r + 1 < T::items; ++r)
-      if (same(words[r], words[r + 1])) equals_next |= 1u << r;
+      if (is_tie<T>(words[r], words[r + 1])) equals_next |= 1u << r;
     // The word of the last item may equal padding, but padding is not an item.
     equals_next &= (1u << min(max(length - 1 - thread * T::items, 0), T::items)) - 1;
     std::uint32_t equals_previous = equals_next << 1;
-    if (thread > 0 && same(tile.word(thread * T::items - 1), words[0])) equals_previous |= 1;
+    if (thread > 0 && is_tie<T>(tile.word(thread * T::items - 1), words[0])) equals_previous |= 1;
     starts = equals_next & ~equals_previous;
     for (std::uint32_t rest = starts; rest != 0; rest &= rest - 1) {
       const int r = __ffs(static_cast<int>(rest)) - 1;
@@ -220,7 +232,7 @@ __device__ __forceinline__ Ties resolve_ties(T& tile, const std::uint32_t (&word
       const std::uint32_t word = tile.word(position);
       int run = 1;
       while (run <= longest_resolved_run && position + run < length &&
-             same(word, tile.word(position + run)))
+             is_tie<T>(word, tile.word(position + run)))
         ++run;
       long_run |= run > longest_resolved_run;
       lengths |= static_cast<std::uint64_t>((run - 1) & 15) << (4 * r);
@@ -246,6 +258,44 @@ __device__ __forceinline__ Ties resolve_ties(T& tile, const std::uint32_t (&word
   }
   T::synchronise();
   return Ties::resolved;
+}
+
+/// Tiles of the shortest segments of teams: the loop of their kernel over the segments is faster the
+/// less code it passes, so that rare steps are functions of their own.
+template <class T>
+inline constexpr bool has_short_loop = (T::capacity <= 256) && T::is_of_team;
+
+/// resolve_found_ties() where uniform keys rarely need it.
+template <class T, bool IsLast>
+__device__ __noinline__ Ties resolve_rare_ties(std::uint32_t tile_distance, bool has_own_ties,
+                                               int threads_with_ties, int length,
+                                               typename T::Word compare_mask) {
+  T& tile = tile_at<T>(tile_distance);
+  std::uint32_t words[T::items];
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
+  return resolve_found_ties<T, IsLast>(tile, words, has_own_ties, threads_with_ties, length,
+                                       compare_mask);
+}
+
+/// Sorts runs of equal windows by whole keys: the thread that holds the first word of a run sorts
+/// it. `words` are those that sort_words() left. Ends with a barrier, unless there are no ties.
+/// Does nothing if any run is longer than longest_resolved_run.
+/// \tparam IsLast  otherwise, if most threads have ties that are not in order, these count as long
+///                 runs: other windows may have fewer
+template <class T, bool IsLast>
+__device__ __forceinline__ Ties resolve_ties(T& tile, const std::uint32_t (&words)[T::items],
+                                             int length, typename T::Word compare_mask) {
+  const bool has_own_ties = has_ties(tile, words);
+  const int threads_with_ties = T::count(has_own_ties);
+  if (threads_with_ties == 0) return Ties::none;
+  if constexpr (has_short_loop<T>) {
+    return resolve_rare_ties<T, IsLast>(distance_of(tile), has_own_ties, threads_with_ties, length,
+                                        compare_mask);
+  } else {
+    return resolve_found_ties<T, IsLast>(tile, words, has_own_ties, threads_with_ties, length,
+                                         compare_mask);
+  }
 }
 
 /// Window of a number below 2^span, 1 <= span: its highest bits. Below them are those of its item
@@ -282,11 +332,6 @@ template <class Word>
 __device__ __forceinline__ int place_bits_of(int span) {
   return bits_of(static_cast<std::uint32_t>(min(span, static_cast<int>(8 * sizeof(Word)) - 1)));
 }
-
-/// Lanes of 32 that must have two items in the lowest sixteenth of the range of the keys, for
-/// windows in a warp's tile to be floating-point numbers at once. Of keys of a density of 1/x, 24
-/// have; of those of sorted segments of two items, 16.
-inline constexpr int least_low_lanes = 18;
 
 /// What differs between the keys of a tile, relative to the base of their range.
 template <class Word>
@@ -415,6 +460,30 @@ __device__ __noinline__ bool sort_few_keys(std::uint32_t tile_distance, int leng
 template <class T>
 inline constexpr bool samples_keys = T::is_of_team || (T::warps > 1);
 
+/// Writes the words of a tile of one segment, in the order of the items, with windows of keys that
+/// are not evenly spread. Each thread writes those that it loaded.
+/// \param is_low  windows are floating-point numbers; otherwise linear ones with index bits
+template <class T>
+__device__ __noinline__ void set_uneven_windows(std::uint32_t tile_distance, int length,
+                                                KeyRange<typename T::Word> range,
+                                                typename T::Word compare_mask, bool is_low) {
+  T& tile = tile_at<T>(tile_distance);
+  const int place_bits = place_bits_of<typename T::Word>(range.span);
+#pragma unroll 4
+  for (int r = 0; r < T::items; ++r) {
+    const int e = r * T::threads + T::thread();
+    std::uint32_t word = 0xffffffffu;
+    if (e < length) {
+      const typename T::Word number = (tile.keys[e] & compare_mask) - range.base;
+      const std::uint32_t index_bits = static_cast<std::uint32_t>(e) << (32 - T::index_bits);
+      const std::uint32_t window = is_low ? floating_window(number, place_bits, index_bits)
+                                          : linear_window(number, range.span, index_bits);
+      word = (window & ~T::index_mask) | static_cast<std::uint32_t>(e);
+    }
+    tile.striped(r) = word;
+  }
+}
+
 /// Sorts a tile. On entry, item e = r * threads + thread is in register r: `keys` holds the
 /// compared bits of its key (tile.keys its encoded key), and `words` its segment field and e. From
 /// `length` on, the words are all ones, and the keys are those of any item. On return tile.words is
@@ -448,8 +517,7 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
     const std::uint32_t both =
         bits_below(keys[0] - base, span) | bits_below(keys[T::items / 2] - base, span);
     const bool is_worth_it = samples_keys<T> ? !bins_are_equal : differing_bits > window;
-    if (is_worth_it && __popc(__ballot_sync(full_warp, both >> 28 == 0)) >= least_low_lanes)
-      sampled = SampledKeys::low;
+    if (is_worth_it && has_low_keys(both)) sampled = SampledKeys::low;
   }
   bool has_exact_windows = differing_bits <= window;
   if constexpr (counts_few_keys<T>) {
@@ -457,28 +525,36 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
       return sort_few_keys<T>(distance_of(tile), length, {base, span}, codec.compare_mask,
                               codec.ignored_bits);
   }
-  const auto index_bits = [](int r) {
-    return static_cast<std::uint32_t>(r * T::threads + T::thread()) << (32 - T::index_bits);
-  };
-  if (sampled == SampledKeys::low) {
-    const int place_bits = place_bits_of<typename T::Word>(span);
-    has_exact_windows = place_bits + span - 1 <= window;
+  const int place_bits = place_bits_of<typename T::Word>(span);
+  const bool is_low = sampled == SampledKeys::low;
+  if (is_low) has_exact_windows = place_bits + span - 1 <= window;
+  // Of fewer key values than bins, few bins would have all words.
+  const bool adds_index = samples_keys<T> && span < T::bin_bits && !bins_are_equal;
+  if (has_short_loop<T> && (is_low || adds_index)) {
+    set_uneven_windows<T>(distance_of(tile), length, {base, span}, codec.compare_mask, is_low);
 #pragma unroll
-    for (int r = 0; r < T::items; ++r) {
-      const typename T::Word number = keys[r] - base;
-      words[r] |=
-          (floating_window(number, place_bits, index_bits(r)) >> segment_bits) & ~T::index_mask;
-    }
+    for (int r = 0; r < T::items; ++r) words[r] = tile.striped(r);
+    T::synchronise();
   } else {
-    if constexpr (samples_keys<T>) {
-      if (span < T::bin_bits && !bins_are_equal) {  // few bins would have all words
+    const auto index_bits = [](int r) {
+      return static_cast<std::uint32_t>(r * T::threads + T::thread()) << (32 - T::index_bits);
+    };
+    if (is_low) {
+#pragma unroll
+      for (int r = 0; r < T::items; ++r) {
+        const typename T::Word number = keys[r] - base;
+        words[r] |=
+            (floating_window(number, place_bits, index_bits(r)) >> segment_bits) & ~T::index_mask;
+      }
+    } else {
+      if (adds_index) {
 #pragma unroll
         for (int r = 0; r < T::items; ++r) words[r] |= (index_bits(r) >> span) & ~T::index_mask;
       }
-    }
 #pragma unroll
-    for (int r = 0; r < T::items; ++r)
-      words[r] |= (bits_below(keys[r] - base, span) >> segment_bits) & ~T::index_mask;
+      for (int r = 0; r < T::items; ++r)
+        words[r] |= (bits_below(keys[r] - base, span) >> segment_bits) & ~T::index_mask;
+    }
   }
   if constexpr (AreShort) {  // the words are already ordered by segment
     static_assert(T::warps == 1);

@@ -308,6 +308,7 @@ __device__ __forceinline__ bool collect_runs(const CandidateRuns<Key>& runs, std
 template <class Key>
 __global__ void __launch_bounds__(top_k_block)
     top_k_sample_kernel(const TopKArguments<Key> arguments) {
+  wait_for_preceding_kernels();
   using Word = WordOf<Key>;
   constexpr unsigned int warps = top_k_block / 32;
   __shared__ Word minima[top_k_block];
@@ -342,6 +343,7 @@ __global__ void __launch_bounds__(top_k_block)
 template <class Key>
 __global__ void __launch_bounds__(top_k_block, 4)
     top_k_block_kernel(const TopKArguments<Key> arguments) {
+  wait_for_preceding_kernels();
   using Word = WordOf<Key>;
   auto& shared = *reinterpret_cast<TopKShared<Word>*>(dynamic_shared_memory());
   auto* const words = reinterpret_cast<Word*>(&shared + 1);

@@ -19,6 +19,7 @@ inline constexpr int least_segments = 4;
 template <class Key>
 __global__ void __launch_bounds__(32 * top_k_warps, 8)
     top_k_least_kernel(const TopKArguments<Key> arguments) {
+  wait_for_preceding_kernels();
   using Word = WordOf<Key>;
   constexpr std::uint64_t chunk = 32 * least_segments;
   const std::uint64_t segments = arguments.segments();

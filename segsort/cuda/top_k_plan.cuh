@@ -33,11 +33,19 @@ struct PlannedSegments {
   std::uint64_t longest;  ///< longer segments are long; below 2^19
 };
 
+/// Numbers that the plan sets to zero on its way: a launch less than by cudaMemsetAsync().
+struct ZeroedByPlan {
+  std::uint32_t* numbers;
+  std::uint64_t count;
+};
+/// More than one block sets quickly.
+inline constexpr std::uint64_t most_zeroed_by_plan = std::uint64_t{1} << 15;
+
 /// One block. The mean length of a sample of the segments, the long ones counted as empty, gives the
 /// number of items that are not in long ones. These need not be in the sample, however few they are.
 /// A warp reads rows of 32 neighbouring segments, which are spread over all.
 __global__ void __launch_bounds__(plan_threads)
-    top_k_plan_kernel(const PlannedSegments segments, TopKPlan* plan) {
+    top_k_plan_kernel(const PlannedSegments segments, TopKPlan* plan, const ZeroedByPlan zeroed) {
   constexpr std::uint64_t most_samples = std::uint64_t{plan_threads} * plan_samples_of_thread;
   __shared__ std::uint32_t sum;
   std::uint64_t count = segments.count;
@@ -49,17 +57,23 @@ __global__ void __launch_bounds__(plan_threads)
   const std::uint64_t step = reads_all ? 32 : (count - 32) / (rows - 1);
   if (threadIdx.x == 0) sum = 0;
   __syncthreads();
-  std::uint32_t own = 0;
+  // All loads before the first use, so that they are in flight together.
+  std::uint64_t begins[plan_samples_of_thread] = {};
+  std::uint64_t ends[plan_samples_of_thread] = {};
 #pragma unroll
   for (unsigned int r = 0; r < plan_samples_of_thread; ++r) {
     const unsigned int sample = r * plan_threads + threadIdx.x;
-    if (sample >= samples) continue;
     const std::uint64_t segment = sample / 32 * step + sample % 32;
-    const std::uint64_t begin = segments.begins[segment];
-    const std::uint64_t end = segments.ends[segment];
-    if (end > begin && end - begin <= segments.longest)
-      own += static_cast<std::uint32_t>(end - begin);
+    if (sample < samples) begins[r] = segments.begins[segment];
+    if (sample < samples) ends[r] = segments.ends[segment];
   }
+  std::uint32_t own = 0;
+#pragma unroll
+  for (unsigned int r = 0; r < plan_samples_of_thread; ++r) {
+    const std::uint64_t length = ends[r] > begins[r] ? ends[r] - begins[r] : 0;
+    own += length <= segments.longest ? static_cast<std::uint32_t>(length) : 0;
+  }
+  for (std::uint64_t i = threadIdx.x; i < zeroed.count; i += plan_threads) zeroed.numbers[i] = 0;
   // Of 32 bits, and by one lane: additions of 64 bits in shared memory are loops, which 1024 threads
   // would run one after the other.
   own = total_of_warp(own);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "primitives/cuda/hardware.cuh"
 #include "primitives/cuda/warp.cuh"
 #include "segsort/cuda/key_vector.cuh"
 #include "segsort/cuda/top_k_arguments.cuh"
@@ -68,6 +69,7 @@ __device__ __forceinline__ std::uint64_t end_of_ties(float share, std::uint64_t 
 template <class Key>
 __global__ void __launch_bounds__(stream_sample_threads)
     top_k_stream_sample_kernel(const TopKArguments<Key> arguments) {
+  wait_for_preceding_kernels();
   using Word = WordOf<Key>;
   constexpr unsigned int warps = stream_sample_threads / 32;
   constexpr unsigned int each = stream_minima / stream_sample_threads;
@@ -234,6 +236,7 @@ requires(sizeof(Key) < 4) class VectorFilter<Key> {
 template <class Key>
 __global__ void __launch_bounds__(stream_threads)
     top_k_stream_kernel(const TopKArguments<Key> arguments) {
+  wait_for_preceding_kernels();
   using Word = WordOf<Key>;
   constexpr unsigned int in_vector = vector_keys<Key>;
   const TopKLists& lists = arguments.lists;
@@ -309,6 +312,7 @@ inline constexpr unsigned int rank_chunk = 2048;
 template <class Key>
 __global__ void __launch_bounds__(stream_threads)
     top_k_stream_rank_kernel(const TopKArguments<Key> arguments) {
+  wait_for_preceding_kernels();
   using Word = WordOf<Key>;
   __shared__ Word other_words[rank_chunk];
   __shared__ std::uint32_t other_places[rank_chunk];

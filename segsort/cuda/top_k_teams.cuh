@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "primitives/cuda/hardware.cuh"
 #include "segsort/cuda/team_sort.cuh"
 #include "segsort/cuda/top_k_tiles.cuh"
 
@@ -18,6 +19,7 @@ using TeamTile = TileOfClass<WordOf<Key>, ValueBytes, team_class(List)>;
 template <class Key, int ValueBytes, bool AreOfOneWarp>
 __global__ void __launch_bounds__(32 * top_k_team_warps, 1)
     top_k_team_kernel(const TopKArguments<Key> arguments, unsigned int shared_size) {
+  wait_for_preceding_kernels();
   const SelectionArrays<Key> arrays{arguments.keys_in, arguments.keys_out, arguments.values_in,
                                     arguments.values_out, arguments.tile_codec()};
   const auto select = [&]<int List>() {

@@ -293,6 +293,7 @@ __device__ __forceinline__ void put_staged(const TopKArguments<Key>& arguments,
 template <class Key>
 __global__ void __launch_bounds__(32 * top_k_warps, sizeof(Key) <= 4 ? 7 : 4)
     top_k_warp_kernel(const TopKArguments<Key> arguments) {
+  wait_for_preceding_kernels();
   using Word = WordOf<Key>;
   __shared__ TopKTile<Word> tiles[top_k_warps];
   TopKTile<Word>& tile = tiles[threadIdx.x / 32];

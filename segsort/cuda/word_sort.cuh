@@ -117,13 +117,128 @@ __device__ __forceinline__ void sort_words(T& tile, std::uint32_t (&words)[T::it
   }
 }
 
+/// Warps of a tile from which on shared bins are parted. In smaller tiles, bins of few keys have
+/// so few words that exchanges are as fast.
+inline constexpr int least_warps_that_part = 8;
+/// Different windows in a bin by which a warp parts its words, at most.
+inline constexpr int most_windows_of_bin = 6;
+
+/// Parts the words of bins with several windows: those of the least window come first, then those of
+/// the next, each in the order of before. Where two of a few keys share a bin, their words are mixed;
+/// once they are parted, no word is far from its place.
+///
+/// A bin is parted if all words of a thread are of it, and their windows differ; by the warp of the
+/// first such thread. Larger bins than the words of a warp, and smaller ones, are left as they are.
+/// On entry, tile.words and the registers hold words that are in order within each thread, those of
+/// each bin next to each other; on return those in tile.words are not in order within threads.
+/// Begins after a barrier and ends with one.
+///
+///   lane l          of a warp: word 32 i + l of the bin in register i
+///   lane k          the range of the bin that the warp parts as number k
+///   tile.splits[w]  whether warp w parts the bin of its last word
+///
+/// \return whether any bin may have been parted
+template <class T>
+__device__ __forceinline__ bool part_shared_bins(T& tile, const std::uint32_t (&own)[T::items]) {
+  static_assert(T::warps > 1);
+  constexpr int rows = T::items;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int warp = T::thread() / 32;
+  const int first_of_warp = warp * 32 * T::items;
+  const auto bin_of = [](std::uint32_t word) { return word >> (32 - T::bin_bits); };
+
+  const std::uint32_t differing = own[0] ^ own[T::items - 1];
+  const bool is_mixed = bin_of(differing) == 0 && differing > T::index_mask;
+  if (!T::any(is_mixed)) return false;
+  const std::uint32_t own_bin = bin_of(own[0]);
+  const std::uint32_t bin_before =
+      warp == 0 ? ~0u : bin_of(tile.word(first_of_warp - 1));  // all ones: no bin
+  const std::uint32_t last_bin = bin_of(tile.word(first_of_warp + 32 * T::items - 1));
+  unsigned int mixed = __ballot_sync(full_warp, is_mixed);
+  const bool parts_last_bin = __any_sync(full_warp, is_mixed && own_bin == last_bin) != 0;
+  if (lane == 0) tile.splits[warp] = parts_last_bin ? 1 : 0;
+  int bins = 0;
+  int bin_begin = 0;
+  int bin_length = 0;
+  bool begins_before = false;  // the first bin begins with the warp before
+#pragma unroll 1
+  while (mixed != 0) {
+    const std::uint32_t bin = __shfl_sync(full_warp, own_bin, first_lane(mixed));
+    const unsigned int threads = mixed & __ballot_sync(full_warp, own_bin == bin);
+    mixed &= ~threads;
+    int begin = first_of_warp + first_lane(threads) * T::items;
+    int end = first_of_warp + (32 - __clz(static_cast<int>(threads))) * T::items;
+    // From a position on in a direction, the words of the bin among the next 32.
+    const auto words_of_bin = [&](int from, int direction) {
+      const int position = from + direction * lane;
+      const bool is_inside = position >= 0 && position < T::capacity;
+      const unsigned int others = __ballot_sync(
+          full_warp, !is_inside || bin_of(tile.word(is_inside ? position : begin)) != bin);
+      return others == 0 ? 32 : first_lane(others);
+    };
+    for (int found = 32; found == 32 && end - begin <= 32 * rows; begin -= found)
+      found = words_of_bin(begin - 1, -1);
+    for (int found = 32; found == 32 && end - begin <= 32 * rows; end += found)
+      found = words_of_bin(end, 1);
+    if (end - begin > 32 * rows) continue;
+    if (bin == bin_before) begins_before = true;
+    if (lane == bins) {
+      bin_begin = begin;
+      bin_length = end - begin;
+    }
+    ++bins;
+  }
+  T::synchronise();
+  const bool is_parted_before = begins_before && tile.splits[max(warp - 1, 0)] != 0;
+#pragma unroll 1
+  for (int k = is_parted_before ? 1 : 0; k < bins; ++k) {
+    const int begin = __shfl_sync(full_warp, bin_begin, k);
+    const int length = __shfl_sync(full_warp, bin_length, k);
+    std::uint32_t words[rows];
+    std::uint32_t rest = 0;  // rows whose word has no new place yet
+#pragma unroll
+    for (int i = 0; i < rows; ++i) {
+      const bool is_word = 32 * i + lane < length;
+      words[i] = is_word ? tile.word(begin + 32 * i + lane) : 0;
+      if (is_word) rest |= 1u << i;
+    }
+    __syncwarp();
+    int placed = 0;
+#pragma unroll 1
+    for (int window = 1; placed < length; ++window) {
+      std::uint32_t least = 0xffffffffu;  // window, and all ones below
+      if (window < most_windows_of_bin) {
+#pragma unroll
+        for (int i = 0; i < rows; ++i)
+          if ((rest >> i & 1) != 0) least = min(least, words[i] | T::index_mask);
+        least = min_in_warp(least);
+      }
+#pragma unroll
+      for (int i = 0; i < rows; ++i) {
+        if (32 * i >= length) break;
+        const bool is_next = (rest >> i & 1) != 0 && words[i] <= least;
+        const unsigned int next = __ballot_sync(full_warp, is_next);
+        if (is_next) {
+          tile.words[banked(begin + placed + static_cast<int>(rank_among(next)))] = words[i];
+          rest &= ~(1u << i);
+        }
+        placed += static_cast<int>(lanes_of(next));
+      }
+    }
+    __syncwarp();
+  }
+  T::synchronise();
+  return true;
+}
+
 /// Exchanges that a warp tries, one after the other, to sort its words, and how often it does so.
 inline constexpr int most_exchanges_in_warp = 12;
 inline constexpr int most_exchanges_of_warps = 4;
 
-/// Sorts words in tile.words that are nearly in order, and in order within each thread: exchanges
-/// halves within the warps with misplaced words, and then between all. If this ends too late, the
-/// words are sorted by the networks. Not inlined, because uniform keys hardly need it. Begins after a
+/// Sorts words in tile.words that are nearly in order, and in order within each thread: in large
+/// tiles, parts the words of bins with several windows; exchanges halves within the warps with
+/// misplaced words, and then between all. If this ends too late, the words are sorted by the
+/// networks. Not inlined, because uniform keys hardly need it. Begins after a
 /// barrier and ends with one.
 template <class T>
 __device__ __noinline__ void exchange_until_sorted(std::uint32_t tile_distance) {
@@ -132,6 +247,13 @@ __device__ __noinline__ void exchange_until_sorted(std::uint32_t tile_distance) 
   std::uint32_t words[T::items];
 #pragma unroll
   for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
+  if constexpr (T::warps >= least_warps_that_part) {
+    if (part_shared_bins(tile, words)) {
+#pragma unroll
+      for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
+      sort_in_thread(words);
+    }
+  }
 #pragma unroll 1
   for (int again = 0; again < most_exchanges_of_warps; ++again) {
 #pragma unroll 1

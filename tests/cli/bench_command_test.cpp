@@ -124,7 +124,7 @@ TEST_F(BenchCommand, SortsArraysOfOneDeviceBesideCub) {
                                         "1K",    "--repeat",    "1",       "--json", "-"};
   for (const char* const type : {"u8", "f16", "i32", "f64"})
     arguments.insert(arguments.end(), {"--type", type});
-  for (const char* const values : {"none", "u32", "positions64"})
+  for (const char* const values : {"none", "u8", "u32", "u128", "positions64"})
     arguments.insert(arguments.end(), {"--values", values});
   for (const char* const keys : {"uniform", "few:3", "high-bits"})
     arguments.insert(arguments.end(), {"--keys", keys});
@@ -137,9 +137,9 @@ TEST_F(BenchCommand, SortsArraysOfOneDeviceBesideCub) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const auto report = nlohmann::json::parse(result.out);
   // Each is also sorted by CUB and copied; floating-point keys have a second row of CUB's with their own type.
-  EXPECT_EQ(report["rows"].size(), 4 * 3 * 3 * 2 * 3u + 2 * 2 * 3 * 2);
+  EXPECT_EQ(report["rows"].size(), 4 * 5 * 3 * 2 * 3u + 2 * 2 * 3 * 2);
   for (const auto& row : report["rows"]) EXPECT_TRUE(row["agrees"]) << row;
-  arguments.insert(arguments.end(), {"--values", "u16"});
+  arguments.insert(arguments.end(), {"--values", "u24"});
   EXPECT_EQ(run(arguments).exit_code, 2);
 }
 
@@ -186,18 +186,24 @@ TEST_F(BenchCommand, HostToHostTimesAreComparedWithCubPlusCopies) {
   }
 }
 
-TEST_F(BenchCommand, SortsEveryTypeOfKeyAndValue) {
-  for (const char* key : {"u32", "i32", "f32", "u64", "i64", "f64"}) {
-    for (const char* value : {"none", "u32", "f64"}) {
-      const auto found = rows({"bench", "segsort", "--items", "10000", "--key", key, "--value",
-                               value, "--case", "power law a=0.5 max 200"});
-      EXPECT_EQ(column(found, "method").count("sortie"), 1u);
-      // On CUDA there are two peers, compiled for unsigned keys only.
-      const std::size_t peers = backend() == Backend::host ? 1 : key[0] == 'u' ? 2 : 0;
-      EXPECT_EQ(found.size(), 2 + peers) << key;
-    }
+// A test for each type of key, so that processes can share them: each row starts the program.
+class BenchCommandOfKeys : public BenchCommand, public testing::WithParamInterface<const char*> {};
+
+TEST_P(BenchCommandOfKeys, SortsEveryTypeOfValue) {
+  const std::string key = GetParam();
+  for (const char* value : {"none", "u32", "f64"}) {
+    const auto found = rows({"bench", "segsort", "--items", "10000", "--key", key, "--value", value,
+                             "--case", "power law a=0.5 max 200"});
+    EXPECT_EQ(column(found, "method").count("sortie"), 1u);
+    // On CUDA there are two peers, compiled for unsigned keys only.
+    const std::size_t peers = backend() == Backend::host ? 1 : key[0] == 'u' ? 2 : 0;
+    EXPECT_EQ(found.size(), 2 + peers) << value;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Types, BenchCommandOfKeys,
+                         testing::Values("u32", "i32", "f32", "u64", "i64", "f64"),
+                         [](const auto& key) { return std::string(key.param); });
 
 TEST_F(BenchCommand, SortsCasesOfAnyLength) {
   const std::set<std::string> cases = {"length 3", "length 1000", "power law a=0.75 max 33"};
@@ -224,7 +230,7 @@ TEST_F(BenchCommand, SortsSegmentsByTheAlgorithmsAskedFor) {
 }
 
 TEST_F(BenchCommand, RefusesAlgorithmsThatDoNotSortSegments) {
-  expect_error(run({"bench", "segsort", "--algorithm", "std::qsort"}), 2,
+  expect_error(run_on_host({"bench", "segsort", "--algorithm", "std::qsort"}), 2,
                "segsort algorithm: found \"std::qsort\", expected sortie or std::sort");
   EXPECT_EQ(run({"bench", "segsort", "--grid", "--algorithm", "sortie"}).exit_code, 2);
   EXPECT_EQ(run({"bench", "segsort", "--launch-cost", "--algorithm", "sortie"}).exit_code, 2);
@@ -407,16 +413,16 @@ TEST_F(BenchCommand, TellsTheFiguresOfAProduct) {
 
 TEST_F(BenchCommand, RefusesGeneratorsItDoesNotKnow) {
   expect_error(
-      run({"bench", "spgemm", "gen:stencil5:3x3x3"}), 2,
+      run_on_host({"bench", "spgemm", "gen:stencil5:3x3x3"}), 2,
       "found \"gen:stencil5:3x3x3\", expected gen:stencil5:N[:UNKNOWNS][:shuffled], with N "
       "or NxN");
-  expect_error(run({"bench", "spgemm", "gen:stencil5:3x"}), 2,
+  expect_error(run_on_host({"bench", "spgemm", "gen:stencil5:3x"}), 2,
                "gen:stencil5:3x: found \"\", expected a count such as 4096 or 10M");
   expect_error(
-      run({"bench", "spgemm", "gen:stencil27:3:2:1"}), 2,
+      run_on_host({"bench", "spgemm", "gen:stencil27:3:2:1"}), 2,
       "found \"gen:stencil27:3:2:1\", expected gen:stencil27:N[:UNKNOWNS][:shuffled], with N "
       "or NxNxN");
-  expect_error(run({"bench", "spgemm", "gen:web:10:20"}), 2,
+  expect_error(run_on_host({"bench", "spgemm", "gen:web:10:20"}), 2,
                "found \"gen:web:10:20\", expected "
                "gen:web:ROWS:NNZ:PRODUCTS:MAX_ROW_NNZ:SITE_ROWS:LOCALITY");
 }
@@ -549,14 +555,23 @@ TEST_F(BenchCommand, TellsThePhasesOfItsOwnAlgorithms) {
 }
 
 // Every way to make what results are compared with.
-TEST_F(BenchCommand, ComparesWithEveryHostAlgorithm) {
-  for (const char* by : {"eigen", "row-wise", "reference", "essc"}) {
-    for (const char* precision : {"f32", "f64"}) {
-      rows({"bench", "spgemm", "gen:powerlaw:2000:1.3:500", "--check-by", by, "--precision",
-            precision});
-    }
+class BenchCommandCheckedBy : public BenchCommand,
+                              public testing::WithParamInterface<const char*> {};
+
+TEST_P(BenchCommandCheckedBy, AHostAlgorithm) {
+  for (const char* precision : {"f32", "f64"}) {
+    rows({"bench", "spgemm", "gen:powerlaw:2000:1.3:500", "--check-by", GetParam(), "--precision",
+          precision});
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Algorithms, BenchCommandCheckedBy,
+                         testing::Values("eigen", "row-wise", "reference", "essc"),
+                         [](const auto& algorithm) {
+                           std::string name = algorithm.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
 
 TEST_F(BenchCommand, MultipliesByTheTransposeWhereAsked) {
   const std::string file = matrix("lp_share1b.mtx");

@@ -24,10 +24,14 @@ class GenomeIndexCommand : public ProgramTest {
     write_file(path("g.fa"), ">a first\nACGTTGCATTACAGATTACA\n>b\nCCATGNNT\n");
   }
   [[nodiscard]] Result index(const std::string& format,
-                             std::vector<std::string> arguments = {}) const {
+                             const std::vector<std::string>& arguments = {}) const {
+    return run(arguments_of(format, arguments));
+  }
+  [[nodiscard]] std::vector<std::string> arguments_of(
+      const std::string& format, const std::vector<std::string>& arguments = {}) const {
     std::vector<std::string> all = {"index", path("g.fa"), "--format", format, "-p", path("i")};
     all.insert(all.end(), arguments.begin(), arguments.end());
-    return run(all);
+    return all;
   }
 };
 
@@ -134,16 +138,20 @@ TEST_F(GenomeIndexCommand, RefusesInOneLine) {
     EXPECT_THAT(result.err, StartsWith("sortie: " + message));
     EXPECT_THAT(lines(result.err), SizeIs(1));
   };
-  expect_line(index("bwa3"), 2, "index: found format \"bwa3\", expected bowtie2, bwa");
-  expect_line(index("star", {"--gtf", path("g.gtf")}), 1, path("g.gtf"));
-  expect_line(index("bwa", {"--gtf", path("g.gtf")}), 2, "index: found a GTF without format star");
-  expect_line(index("star", {"--sjdb-overhang", "20"}), 2, "--sjdb-overhang requires --gtf");
-  expect_line(run({"index", "-", "--format", "bwa"}), 2, "found standard input without --prefix");
-  expect_line(run({"index", path("g.fa"), "--format", "star"}), 1,
+  expect_line(run_on_host(arguments_of("bwa3")), 2,
+              "index: found format \"bwa3\", expected bowtie2, bwa");
+  expect_line(run_on_host(arguments_of("star", {"--gtf", path("g.gtf")})), 1, path("g.gtf"));
+  expect_line(run_on_host(arguments_of("bwa", {"--gtf", path("g.gtf")})), 2,
+              "index: found a GTF without format star");
+  expect_line(run_on_host(arguments_of("star", {"--sjdb-overhang", "20"})), 2,
+              "--sjdb-overhang requires --gtf");
+  expect_line(run_on_host({"index", "-", "--format", "bwa"}), 2,
+              "found standard input without --prefix");
+  expect_line(run_on_host({"index", path("g.fa"), "--format", "star"}), 1,
               path("g.fa") + ": found a file, expected the folder of the index");
-  expect_line(run({"index", path("missing.fa"), "--format", "bwa"}), 1, path("missing.fa"));
+  expect_line(run_on_host({"index", path("missing.fa"), "--format", "bwa"}), 1, path("missing.fa"));
   write_file(path("g.fa"), "ACGT\n");
-  expect_line(index("bwa"), 1, path("g.fa") + ":1: found \"A\", expected '>'");
+  expect_line(run_on_host(arguments_of("bwa")), 1, path("g.fa") + ":1: found \"A\", expected '>'");
   EXPECT_THAT(names(), ElementsAre("g.fa"));
 }
 

@@ -157,7 +157,7 @@ TEST_F(IndexTables, WhatTheseFormatsDoNotHave) {
   write_file(path("a"), "ab\xff\xff\xff");
   const auto refused = [&](std::vector<std::string> options, int code, const std::string& message) {
     options.insert(options.begin(), {"suffix-array", path("a")});
-    expect_error(run(options), code, message);
+    expect_error(run_on_host(options), code, message);
   };
   refused({"--input", "text", "--format", "infini-gram", "-o", path("out")}, 1,
           path("a") +

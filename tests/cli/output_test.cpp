@@ -18,12 +18,12 @@ TEST_F(Output, ThatCannotBeWrittenIsAnErrorBeforeTheWork) {
   const std::string message = absent + ": cannot be written: No such file or directory";
   const std::string a = matrix("can___24.mtx");
   const std::string text = sequence("crlf.fa");
-  expect_error(run({"spgemm", a, "-o", absent}), 1, message);
-  expect_error(run({"suffix-array", text, "-o", absent}), 1, message);
-  expect_error(run({"spgemm", a, "--json", absent}), 1, message);
-  expect_error(run({"bench", "spgemm", a, "--csv", absent}), 1, message);
-  expect_error(run({"bench", "tune", "-o", absent}), 1, message);
-  expect_error(run({"spgemm", a, "-o", path("")}), 1,
+  expect_error(run_on_host({"spgemm", a, "-o", absent}), 1, message);
+  expect_error(run_on_host({"suffix-array", text, "-o", absent}), 1, message);
+  expect_error(run_on_host({"spgemm", a, "--json", absent}), 1, message);
+  expect_error(run_on_host({"bench", "spgemm", a, "--csv", absent}), 1, message);
+  expect_error(run_on_host({"bench", "tune", "-o", absent}), 1, message);
+  expect_error(run_on_host({"spgemm", a, "-o", path("")}), 1,
                path("") + ": cannot be written: Is a directory");
   EXPECT_THAT(names(), IsEmpty());
 }

@@ -119,6 +119,12 @@ std::string program_path() {
   return installed != nullptr ? installed : SORTIE_BUILT_PROGRAM;
 }
 
+Result run_on_host(std::vector<std::string> arguments, const Streams& streams) {
+  const std::size_t words = !arguments.empty() && arguments[0] == "bench" ? 2 : 1;
+  arguments.insert(arguments.begin() + static_cast<std::ptrdiff_t>(words), {"--backend", "host"});
+  return run(std::move(arguments), streams);
+}
+
 Result run(std::vector<std::string> arguments, const Streams& streams) {
   choose_backend(arguments);
   arguments.insert(arguments.begin(), streams.program);

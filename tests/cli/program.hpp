@@ -31,6 +31,10 @@ struct Streams {
 /// run.
 [[nodiscard]] Result run(std::vector<std::string> arguments, const Streams& streams = {});
 
+/// As run(), on the host. For what is the same on each backend, such as refusals: the start of a device
+/// can take seconds, more so beside others.
+[[nodiscard]] Result run_on_host(std::vector<std::string> arguments, const Streams& streams = {});
+
 /// Starts `sortie`, feeds `input` to the pipe (FIFO) at `pipe` that it reads, waits until all of it
 /// but what the pipe holds is taken, and sends it `signal`. Standard output and error are dropped.
 /// \return as Result::exit_code

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 class QueryCommand : public ProgramTest {
  protected:
-  /// Writes a text and its suffix array, with more options of `suffix-array`.
+  /// Writes a text and its suffix array, which the host makes, with more options of `suffix-array`.
   void index(const std::string& fasta, const std::vector<std::string>& options = {}) {
     write_file(path("text.fa"), fasta);
     index_file(path("text.fa"), options);
@@ -28,13 +28,14 @@ class QueryCommand : public ProgramTest {
     text_ = file;
     std::vector<std::string> arguments = {"suffix-array", file, "-o", path("text.sa")};
     arguments.insert(arguments.end(), options.begin(), options.end());
-    const Result result = run(arguments);
+    const Result result = run_on_host(arguments);
     ASSERT_EQ(result.exit_code, 0) << result.err;
   }
-  Result query(const std::vector<std::string>& options) const {
-    std::vector<std::string> arguments = {"query", text_, path("text.sa")};
-    arguments.insert(arguments.end(), options.begin(), options.end());
-    return run(arguments);
+  Result query(const std::vector<std::string>& options) const { return run(arguments_of(options)); }
+  /// Files and patterns are read and refused in the same way for each backend.
+  void expect_refused(const std::vector<std::string>& options, int exit_code,
+                      const std::string& message) const {
+    expect_error(run_on_host(arguments_of(options)), exit_code, message);
   }
   /// Lines of a query that has to be right, and is checked by the program too.
   std::vector<std::string> found(std::vector<std::string> options) const {
@@ -51,6 +52,14 @@ class QueryCommand : public ProgramTest {
   }
 
   std::string text_;
+
+ private:
+  [[nodiscard]] std::vector<std::string> arguments_of(
+      const std::vector<std::string>& options) const {
+    std::vector<std::string> arguments = {"query", text_, path("text.sa")};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return arguments;
+  }
 };
 
 TEST_F(QueryCommand, LocatesPatterns) {
@@ -195,9 +204,9 @@ TEST_F(QueryCommand, RefusesAnotherText) {
   write_file(path("other.fa"), ">x\nBANANE\n");
   const std::string array = path("text.sa");
   expect_error(
-      run({"query", path("longer.fa"), array, "-p", "A"}), 1,
+      run_on_host({"query", path("longer.fa"), array, "-p", "A"}), 1,
       array + ": found a suffix array of 6 symbols, expected 7, as " + path("longer.fa") + " has");
-  const Result other = run({"query", path("other.fa"), array, "-p", "A"});
+  const Result other = run_on_host({"query", path("other.fa"), array, "-p", "A"});
   EXPECT_EQ(other.exit_code, 1);
   EXPECT_EQ(other.out, "");
   EXPECT_THAT(other.err, HasSubstr(": found the suffix array of a text with checksum "));
@@ -234,14 +243,14 @@ TEST_F(QueryCommand, ReadsAndChecksArraysOfVersion1) {
   std::string damaged = bytes;
   damaged[0] = 4;
   write_file(array, damaged);
-  expect_error(query({"-p", "A"}), 1,
-               array + ": found checksum " + fnv1a(damaged) + ", expected " + fnv1a(bytes) +
-                   ", as " + array + ".json says");
+  expect_refused({"-p", "A"}, 1,
+                 array + ": found checksum " + fnv1a(damaged) + ", expected " + fnv1a(bytes) +
+                     ", as " + array + ".json says");
   write_file(array, bytes);
   write_file(path("text.fa"), ">x\nBANANE\n");
-  expect_error(query({"-p", "A"}), 1,
-               array + ": found the suffix array of a text with checksum " + fnv1a("BANANA") +
-                   ", expected " + fnv1a("BANANE") + ", as " + path("text.fa") + " has");
+  expect_refused({"-p", "A"}, 1,
+                 array + ": found the suffix array of a text with checksum " + fnv1a("BANANA") +
+                     ", expected " + fnv1a("BANANE") + ", as " + path("text.fa") + " has");
 }
 
 TEST_F(QueryCommand, RefusesDamagedArrays) {
@@ -255,11 +264,11 @@ TEST_F(QueryCommand, RefusesDamagedArrays) {
   EXPECT_EQ(changed.exit_code, 1);
   EXPECT_THAT(changed.err, HasSubstr("text.sa: found checksum "));
   write_file(array, bytes.substr(0, 20));
-  expect_error(query({"-p", "A"}), 1, array + ": found 5 positions, expected 6");
+  expect_refused({"-p", "A"}, 1, array + ": found 5 positions, expected 6");
   write_file(array, bytes.substr(0, 22));
-  expect_error(query({"-p", "A"}), 1, array + ": found 22 bytes, expected 6 positions of 4 bytes");
+  expect_refused({"-p", "A"}, 1, array + ": found 22 bytes, expected 6 positions of 4 bytes");
   write_file(array, bytes + bytes);
-  expect_error(query({"-p", "A"}), 1, array + ": found 48 bytes, expected 6 positions of 4 bytes");
+  expect_refused({"-p", "A"}, 1, array + ": found 48 bytes, expected 6 positions of 4 bytes");
 }
 
 TEST_F(QueryCommand, RefusesDescriptionsOfOtherThings) {
@@ -268,7 +277,7 @@ TEST_F(QueryCommand, RefusesDescriptionsOfOtherThings) {
   const std::string description = read_file(json);
   const auto expect_fault = [&](const std::string& content, const std::string& message) {
     write_file(json, content);
-    expect_error(query({"-p", "A"}), 1, json + ": " + message);
+    expect_refused({"-p", "A"}, 1, json + ": " + message);
   };
   expect_fault("[]", "found something else, expected a JSON object that describes an array");
   expect_fault("{}", "found no \"format\", expected \"format\": sortie suffix array");
@@ -288,22 +297,20 @@ TEST_F(QueryCommand, RefusesDescriptionsOfOtherThings) {
 
 TEST_F(QueryCommand, RefusesPatternsThatAreNone) {
   index(">x\nBANANA\n");
-  expect_error(query({}), 2, "found no patterns, expected --pattern or --patterns");
-  expect_error(query({"-p", ""}), 2,
-               "--pattern: found an empty pattern, expected at least one letter");
+  expect_refused({}, 2, "found no patterns, expected --pattern or --patterns");
+  expect_refused({"-p", ""}, 2, "--pattern: found an empty pattern, expected at least one letter");
   write_file(path("p"), "");
-  expect_error(query({"-f", path("p")}), 1,
-               path("p") + ": found an empty file, expected at least one pattern");
+  expect_refused({"-f", path("p")}, 1,
+                 path("p") + ": found an empty file, expected at least one pattern");
   write_file(path("p"), "A\n\nB\n");
-  expect_error(query({"-f", path("p")}), 1,
-               path("p") + ":2: found an empty line, expected a pattern");
+  expect_refused({"-f", path("p")}, 1, path("p") + ":2: found an empty line, expected a pattern");
   write_file(path("p"), std::string("A\nB\0C\n", 6));
-  expect_error(query({"-f", path("p")}), 1,
-               path("p") + ":2: found \"\\x00\", expected a pattern without control characters");
+  expect_refused({"-f", path("p")}, 1,
+                 path("p") + ":2: found \"\\x00\", expected a pattern without control characters");
   write_file(path("p"), ">x\nA\n>y\n");
-  expect_error(query({"-f", path("p")}), 1,
-               path("p") + ": found record 2 without letters, expected a pattern");
-  expect_error(run({"query", "-", path("text.sa"), "-f", "-"}), 2,
+  expect_refused({"-f", path("p")}, 1,
+                 path("p") + ": found record 2 without letters, expected a pattern");
+  expect_error(run_on_host({"query", "-", path("text.sa"), "-f", "-"}), 2,
                "found standard input for the text and the patterns, expected at least one file");
 }
 

@@ -334,16 +334,16 @@ TEST_F(SpgemmCommand, WritesNpzOfEveryType) {
 }
 
 TEST_F(SpgemmCommand, RefusesADamagedNpz) {
-  EXPECT_EQ(run({"spgemm", matrix("can___24.mtx"), "-o", path("c.npz")}).exit_code, 0);
+  EXPECT_EQ(run_on_host({"spgemm", matrix("can___24.mtx"), "-o", path("c.npz")}).exit_code, 0);
   const std::string whole = read_file(path("c.npz"));
   write_file(path("cut.npz"), whole.substr(0, whole.size() / 2));
   std::string wrong = whole;
   wrong[200] = static_cast<char>(wrong[200] ^ 1);
   write_file(path("wrong.npz"), wrong);
-  const Result cut = run({"spgemm", path("cut.npz"), "-o", path("d.npz")});
+  const Result cut = run_on_host({"spgemm", path("cut.npz"), "-o", path("d.npz")});
   EXPECT_EQ(cut.exit_code, 1);
   EXPECT_THAT(cut.err, HasSubstr("cut.npz: found no directory of the zip archive at the end"));
-  const Result damaged = run({"spgemm", path("wrong.npz"), "-o", path("d.npz")});
+  const Result damaged = run_on_host({"spgemm", path("wrong.npz"), "-o", path("d.npz")});
   EXPECT_EQ(damaged.exit_code, 1);
   EXPECT_THAT(damaged.err, HasSubstr("wrong.npz: data.npy: found bytes of checksum"));
   EXPECT_THAT(names(), testing::Not(testing::Contains("d.npz")));
@@ -591,20 +591,24 @@ TEST_F(GalerkinCommand, ShowsSizesInADryRun) {
 }
 
 TEST_F(GalerkinCommand, RejectsWhatDoesNotFit) {
-  expect_error(run({"spgemm", "--galerkin", path("A.mtx"), path("a.mtx")}), 1,
+  expect_error(run_on_host({"spgemm", "--galerkin", path("A.mtx"), path("a.mtx")}), 1,
                path("a.mtx") + " (2 x 3) and --galerkin " + path("A.mtx") +
                    " (3 x 3): expected a square matrix with as many rows as the prolongation");
-  EXPECT_EQ(run({"spgemm", "--galerkin", path("P.mtx"), path("A.mtx"), path("A.mtx")}).exit_code,
-            2);
-  EXPECT_EQ(run({"spgemm", "--galerkin", path("P.mtx"), path("A.mtx"), "--transpose-b"}).exit_code,
-            2);
   EXPECT_EQ(
-      run({"spgemm", "--galerkin", path("P.mtx"), path("A.mtx"), "--structure-only"}).exit_code, 2);
-  expect_error(run({"spgemm", "--galerkin", path("P.mtx"), path("A.mtx"), "--algorithm", "essc"}),
-               2, "found --galerkin with --algorithm \"essc\", expected auto");
-  expect_error(run({"spgemm", "--galerkin", "-", "-"}), 2,
+      run_on_host({"spgemm", "--galerkin", path("P.mtx"), path("A.mtx"), path("A.mtx")}).exit_code,
+      2);
+  EXPECT_EQ(run_on_host({"spgemm", "--galerkin", path("P.mtx"), path("A.mtx"), "--transpose-b"})
+                .exit_code,
+            2);
+  EXPECT_EQ(run_on_host({"spgemm", "--galerkin", path("P.mtx"), path("A.mtx"), "--structure-only"})
+                .exit_code,
+            2);
+  expect_error(
+      run_on_host({"spgemm", "--galerkin", path("P.mtx"), path("A.mtx"), "--algorithm", "essc"}), 2,
+      "found --galerkin with --algorithm \"essc\", expected auto");
+  expect_error(run_on_host({"spgemm", "--galerkin", "-", "-"}), 2,
                "found standard input for A and P, expected at least one file");
-  EXPECT_EQ(run({"spgemm", "--galerkin", path("missing.mtx"), path("A.mtx")}).exit_code, 1);
+  EXPECT_EQ(run_on_host({"spgemm", "--galerkin", path("missing.mtx"), path("A.mtx")}).exit_code, 1);
 }
 
 }  // namespace

@@ -423,7 +423,7 @@ TEST_F(SuffixArrayCommand, RefusesWhatIsOfSequencesOnlyForTexts) {
   write_file(path("a"), "text");
   const auto refused = [&](std::vector<std::string> options, const std::string& message) {
     options.insert(options.begin(), {"suffix-array", path("a"), "-o", path("sa")});
-    expect_error(run(options), 2, message);
+    expect_error(run_on_host(options), 2, message);
   };
   refused({"--input", "text", "--ambiguous", "unify"},
           "found --ambiguous with --input text, expected it for sequences only");
@@ -432,7 +432,8 @@ TEST_F(SuffixArrayCommand, RefusesWhatIsOfSequencesOnlyForTexts) {
   refused({path("b")},
           "found 2 input files, expected one; --input text and --input jsonl take several");
   if (!SORTIE_HAVE_SIMDJSON) GTEST_SKIP() << "JSONL needs simdjson";
-  const Result broken = run({"suffix-array", path("a"), "-o", path("sa"), "--input", "jsonl"});
+  const Result broken =
+      run_on_host({"suffix-array", path("a"), "-o", path("sa"), "--input", "jsonl"});
   EXPECT_EQ(broken.exit_code, 1);
   EXPECT_THAT(broken.err, HasSubstr(path("a") + ":1: found broken JSON ("));
   EXPECT_THAT(names(), ElementsAre("a"));

@@ -72,7 +72,7 @@ TEST_F(TokenPositions, WhatTokensDoNotHave) {
   write_file(path("b"), "abcd");
   const auto refused = [&](std::vector<std::string> options, int code, const std::string& message) {
     options.insert(options.begin(), {"suffix-array", "--input", "tokens", "-o", path("out")});
-    expect_error(run(options), code, message);
+    expect_error(run_on_host(options), code, message);
   };
   refused({path("a")}, 2,
           "found --tokens u8 with --input tokens, expected u16 or u32, or --input text for bytes");
@@ -91,11 +91,11 @@ TEST_F(TokenPositions, WhatTokensDoNotHave) {
 
 TEST_F(TokenPositions, AreNoArrayOfAQuery) {
   write_file(path("tokens"), bytes_of({3, 1, 2}, 2));
-  ASSERT_EQ(run({"suffix-array", path("tokens"), "--input", "tokens", "--tokens", "u16", "-o",
-                 path("out")})
+  ASSERT_EQ(run_on_host({"suffix-array", path("tokens"), "--input", "tokens", "--tokens", "u16",
+                         "-o", path("out")})
                 .exit_code,
             0);
-  const Result result = run({"query", path("tokens"), path("out"), "-p", "a"});
+  const Result result = run_on_host({"query", path("tokens"), path("out"), "-p", "a"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, testing::HasSubstr("sortie suffix array of tokens"));
 }

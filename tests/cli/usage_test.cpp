@@ -193,9 +193,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_F(Usage, AnUnknownCaseIsToldTheKnownOnes) {
   for (const char* name : {"length 0", "length 3x", "power law a=1 max 0", "power law a= max 3"}) {
-    EXPECT_EQ(run({"bench", "segsort", "--case", name}).exit_code, 2) << name;
+    EXPECT_EQ(run_on_host({"bench", "segsort", "--case", name}).exit_code, 2) << name;
   }
-  const Result result = run({"bench", "segsort", "--case", "width 3"});
+  const Result result = run_on_host({"bench", "segsort", "--case", "width 3"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(
       result.err,

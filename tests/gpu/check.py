@@ -142,9 +142,9 @@ def setting(settings, tool, program, default):
     return settings.get((tool, program), settings.get((tool, None), default))
 
 
-def output_of(*command):
+def output_of(*command, environment=None):
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
     except (OSError, subprocess.CalledProcessError):
         return ""
 
@@ -161,7 +161,9 @@ def machine():
 
 def number_of_tests(path, filter):
     """How many tests of a program a filter selects; None where the program does not say."""
-    lines = output_of(str(path.resolve()), "--gtest_list_tests", f"--gtest_filter={filter}").splitlines()
+    # A list for the host starts no GPU.
+    lines = output_of(str(path.resolve()), "--gtest_list_tests", f"--gtest_filter={filter}",
+                      environment={**os.environ, "SORTIE_TEST_BACKEND": "host"}).splitlines()
     return sum(line.startswith("  ") for line in lines) or None
 
 
@@ -220,8 +222,9 @@ class Runner:
         self.arguments, self.logs = arguments, logs
         sortie = arguments.sortie or arguments.folder.resolve().parent / "bin" / "sortie"
         # Processes that each have as many threads as cores wait for each other: tests took ten times as long.
+        # Threads sleep while they wait, as under ctest on the host.
         threads = max(1, len(os.sched_getaffinity(0)) // arguments.jobs)
-        self.environment = {"OMP_NUM_THREADS": str(threads), **os.environ,
+        self.environment = {"OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive", **os.environ,
                             "SORTIE_TEST_BACKEND": "cuda", "SORTIE_PROGRAM": str(sortie.resolve())}
         if arguments.jobs == 1:
             self.environment["SORTIE_TEST_ALONE"] = "1"  # free memory of the GPU can be compared

@@ -363,6 +363,82 @@ TEST(Kernels, BlockSortOfKeysInOrder) {
   }
 }
 
+// A hundred keys, of which some share a bin, in tiles of several sizes; whole tiles and others.
+TEST(Kernels, BlockSortOfFewKeysThatShareBins) {
+  for (const std::uint32_t length : {4096U, 3900U})
+    for (const Order order : {Order::ascending, Order::descending})
+      sort_segment_of_block<std::uint32_t, 4, 24>(length, Keys::few_random, order);
+  sort_segment_of_block<std::uint32_t, 4, 20>(5100, Keys::few_random, Order::ascending);
+  sort_segment_of_block<std::uint32_t, 4, 16>(8192, Keys::few_random, Order::ascending);
+  sort_segment_of_block<std::uint32_t, 4, 16>(7000, Keys::few_random, Order::descending);
+  sort_segment_of_block<std::uint64_t, 8, 16>(8192, Keys::few_random, Order::ascending);
+}
+
+struct BinOfTile {
+  int words;
+  int windows;
+  bool is_parted;
+};
+
+/// Words whose windows alternate within bins, side by side, in order within threads; afterwards, those
+/// of bins that are parted are in the order of their windows, as far as these are counted, and else
+/// as before.
+void part_bins(const std::vector<BinOfTile>& bins) {
+  using T = Tile<std::uint32_t, 4, 8, 16>;
+  constexpr std::uint32_t window = T::index_mask + 1;
+  T tile;
+  std::vector<std::uint32_t> words;
+  const auto bin_word = [](std::size_t bin) {
+    return static_cast<std::uint32_t>(bin + 1) << (32 - T::bin_bits);
+  };
+  for (std::size_t bin = 0; bin < bins.size(); ++bin)
+    for (int i = 0; i < bins[bin].words; ++i) {
+      const auto place = static_cast<std::uint32_t>((7 * i + i / 5) % bins[bin].windows);
+      words.push_back(bin_word(bin) | place * window | static_cast<std::uint32_t>(words.size()));
+    }
+  ASSERT_EQ(words.size(), static_cast<std::size_t>(T::capacity));
+  for (auto own = words.begin(); own != words.end(); own += T::items)
+    std::sort(own, own + T::items);
+  for (int i = 0; i < T::capacity; ++i) tile.words[banked(i)] = words[static_cast<std::size_t>(i)];
+  cuda_on_host::run_block(T::threads, [&] {
+    std::uint32_t own[T::items];
+    for (int r = 0; r < T::items; ++r) own[r] = tile.blocked(r);
+    part_shared_bins(tile, own);
+  });
+  auto begin = words.begin();
+  for (std::size_t bin = 0; bin < bins.size(); ++bin) {
+    const auto end = begin + bins[bin].words;
+    const auto counted_window = [&](std::uint32_t word) {
+      return std::min((word - bin_word(bin)) / window,
+                      static_cast<std::uint32_t>(most_windows_of_bin - 1));
+    };
+    if (bins[bin].is_parted)
+      std::stable_sort(begin, end, [&](std::uint32_t a, std::uint32_t b) {
+        return counted_window(a) < counted_window(b);
+      });
+    begin = end;
+  }
+  for (int i = 0; i < T::capacity; ++i)
+    ASSERT_EQ(tile.word(i), words[static_cast<std::size_t>(i)]) << "word " << i;
+}
+
+// The first bin ends with a warp's words, others cross their bounds; one has more words than a warp.
+TEST(WordSort, SharedBinsAreParted) {
+  part_bins({{512, 2, true},
+             {164, 2, true},
+             {200, 3, true},
+             {9, 4, false},
+             {80, 1, false},
+             {400, 2, true},
+             {31, 2, true},
+             {600, 2, false},
+             {100, 10, true},
+             {412, 3, true},
+             {1588, 1, false}});
+  part_bins({{4096, 2, false}});
+  part_bins({{1, 1, false}, {512, 2, true}, {511, 6, true}, {512, 4, true}, {2560, 2, false}});
+}
+
 // Fewer tiles than teams have room in shared memory, more segments than teams.
 template <class Word, int ValueBytes>
 void sort_by_three_teams() {
@@ -650,6 +726,8 @@ TEST(Kernels, ShortDigits) {
   sort_by_short_digits<std::uint64_t, 4>(Keys::half_greatest, Order::descending);
   sort_by_short_digits<std::uint32_t, 4>(Keys::ascending);
   sort_by_short_digits<std::uint64_t, 8>(Keys::ascending, Order::descending);
+  sort_by_short_digits<std::uint32_t, 2>(Keys::random);
+  sort_by_short_digits<std::uint64_t, 1>(Keys::half_greatest);
 }
 
 // Few digits that differ, so that a pass is added.
@@ -659,6 +737,7 @@ TEST(Kernels, ShortDigitsOfDoubleBuffers) {
   sort_by_short_digits<std::uint32_t, 0>(Keys::ascending, Order::ascending, true);
   sort_by_short_digits<std::uint8_t, 4>(Keys::random, Order::ascending, true);
   sort_by_short_digits<std::uint16_t, 8>(Keys::high_bits, Order::descending, true);
+  sort_by_short_digits<std::uint8_t, 2>(Keys::random, Order::descending, true);
 }
 
 /// Sorts an array by buckets, with the cuts `stride` items apart.
@@ -714,6 +793,8 @@ TEST(Kernels, Buckets) {
   EXPECT_FALSE((sort_by_buckets<std::uint32_t, 0>(Keys::half_greatest, 3000)));
   EXPECT_FALSE((sort_by_buckets<std::uint32_t, 4>(Keys::steep, 8000)));
   EXPECT_TRUE((sort_by_buckets<std::uint64_t, 0>(Keys::random, 500, Order::descending)));
+  EXPECT_TRUE((sort_by_buckets<std::uint32_t, 1>(Keys::random, 8000)));
+  EXPECT_TRUE((sort_by_buckets<std::uint64_t, 2>(Keys::few_random, 3000)));
 }
 
 TEST(Kernels, Magnitudes) {
@@ -783,6 +864,7 @@ TEST(Kernels, RanksOfFewKeys) {
   EXPECT_TRUE((sort_by_ranks<std::uint64_t, 4>(Keys::few_and_greatest)));
   EXPECT_TRUE((sort_by_ranks<std::uint64_t, 8>(Keys::few_random, Order::descending)));
   EXPECT_FALSE((sort_by_ranks<std::uint64_t, 4>(Keys::two_fields)));
+  EXPECT_TRUE((sort_by_ranks<std::uint32_t, 1>(Keys::few_random)));
 }
 
 TEST(Kernels, RanksOfFewKeysInDoubleBuffers) {
@@ -822,6 +904,8 @@ TEST(Kernels, ArrayTile) {
   sort_in_array_tile<std::uint32_t, 16, 16, std::uint32_t, 1>(8192, Keys::random,
                                                               Order::descending);
   sort_in_array_tile<std::uint64_t, 16, 16, std::uint64_t, 1>(5000, Keys::few_random);
+  sort_in_array_tile<std::uint8_t, 16, 8, std::uint8_t, 1>(4000, Keys::random);
+  sort_in_array_tile<std::uint16_t, 8, 8, std::uint16_t, 3>(2001, Keys::random, Order::descending);
 }
 
 TEST(Kernels, Digits) {
@@ -834,6 +918,8 @@ TEST(Kernels, Digits) {
   sort_by_digits<std::uint16_t, 4>(Keys::random, Order::descending);
   sort_by_digits<std::uint8_t, 8>(Keys::half_greatest, Order::descending);
   sort_by_digits<std::uint8_t, 4>(Keys::random, Order::ascending);
+  sort_by_digits<std::uint8_t, 1>(Keys::random, Order::descending);
+  sort_by_digits<std::uint16_t, 2>(Keys::half_greatest, Order::ascending);
 }
 
 TEST(Kernels, DigitsOfDoubleBuffers) {

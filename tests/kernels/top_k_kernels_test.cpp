@@ -228,8 +228,8 @@ void expect_tiles() {
   expect_top<Word>({0, 0, 700, 0}, 3, Keys::random, true, 0, 32, false, 512);
   std::vector<std::uint64_t> of_tiles = short_lengths;
   std::erase_if(of_tiles, [](std::uint64_t length) { return length > longest_of_tile; });
-  for (const Keys kind : {Keys::random, Keys::few})
-    for (const std::uint64_t k : {100, 6000})
+  for (const Keys kind : {Keys::random, Keys::few, Keys::ascending})
+    for (const std::uint64_t k : {100, 448, 6000})
       expect_top<Word>({0, 3, 600, 513, 1024, 1025, 2048, 2049, 4000, 5120}, k, kind, true, 0, 32,
                        false, longest_of_tile, longest_of_warp, k == 6000);
   for (const std::uint64_t k : {5, 600})  // the first of each segment, or all
@@ -307,7 +307,11 @@ bool sorts_whole(const std::vector<std::uint64_t>& lengths, std::uint64_t longes
       {offsets.data(), true}, {offsets.data() + 1, true},
       lengths.size(),         device_count.has_value() ? &*device_count : nullptr,
       offsets.back(),         longest};
-  cuda_on_host::run_block(plan_threads, [&] { top_k_plan_kernel(segments, &plan); });
+  std::vector<std::uint32_t> zeroed(1'500, 7);
+  const ZeroedByPlan all_but_last{zeroed.data(), zeroed.size() - 1};
+  cuda_on_host::run_block(plan_threads, [&] { top_k_plan_kernel(segments, &plan, all_but_last); });
+  EXPECT_EQ(std::count(zeroed.begin(), zeroed.end() - 1, 0U), 1'499);
+  EXPECT_EQ(zeroed.back(), 7U);
   EXPECT_EQ(std::min(plan.selected, plan.sorted), 0);
   EXPECT_EQ(plan.selected + plan.sorted,
             device_count.value_or(static_cast<std::int64_t>(lengths.size())));

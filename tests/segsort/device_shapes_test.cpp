@@ -129,6 +129,12 @@ TYPED_TEST(DeviceTeamsTest, EverySizeByItself) {
 TYPED_TEST(DeviceTeamsTest, FewItemsInTiles) {
   this->check(in_a_row("tiles of eight warps", std::vector<std::uint64_t>(9, 4096)));
 }
+TYPED_TEST(DeviceTeamsTest, FewItemsInLargeTiles) {
+  this->check(in_a_row("tiles of sixteen warps", std::vector<std::uint64_t>(5, 8192)));
+}
+TYPED_TEST(DeviceTeamsTest, FewItemsInOneLaunch) {
+  this->check(in_a_row("tiles of the kernel for few items", std::vector<std::uint64_t>(3, 4096)));
+}
 TYPED_TEST(DeviceTeamsTest, FewItemsForOneBlock) {
   this->check(in_a_row("partitions by one block", std::vector<std::uint64_t>(3, 16384)));
 }

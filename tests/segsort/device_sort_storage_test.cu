@@ -69,8 +69,12 @@ CubTuning tuning_of(const StorageCase& c) {
       return tuning_of<Key, Value<4>>(c.has_narrow_count);
     case 8:
       return tuning_of<Key, Value<8>>(c.has_narrow_count);
-    default:
+    case 12:
+      return tuning_of<Key, Value<12>>(c.has_narrow_count);
+    case 16:
       return tuning_of<Key, Value<16>>(c.has_narrow_count);
+    default:
+      return tuning_of<Key, Value<64>>(c.has_narrow_count);
   }
 }
 CubTuning tuning_of(const StorageCase& c) {
@@ -176,7 +180,7 @@ TEST_F(DeviceSortStorage, SizesOfCubFollowFromItsTuning) {
 }
 
 TEST_F(DeviceSortStorage, IsAtMostThatOfCub) {
-  for_each_case({0, 4, 8}, [](StorageCase c, std::uint64_t n) {
+  for_each_case({0, 1, 2, 4, 8, 12, 16, 64}, [](StorageCase c, std::uint64_t n) {
     for (const KeyKind kind :
          {KeyKind::unsigned_integer, KeyKind::signed_integer, KeyKind::floating_point}) {
       for (const Order order : {Order::ascending, Order::descending}) {
@@ -199,10 +203,9 @@ TEST_F(DeviceSortStorage, IsAtMostThatOfCub) {
   });
 }
 
-// Values of other sizes are gathered, by positions that have storage if the array exceeds a tile.
 TEST_F(DeviceSortStorage, ShortArraysWithValuesOfAnySizeHaveNone) {
   for_each_case({1, 2, 16}, [](const StorageCase& c, std::uint64_t n) {
-    if (c.key_bytes < 4 || n > 8192) return;
+    if (n > 8192) return;
     EXPECT_EQ(bytes_of_sortie(c, n, KeyKind::floating_point, Order::descending), 1u)
         << name_of(c, n);
   });

@@ -193,8 +193,8 @@ class ArrayCase {
     for (const std::uint32_t i : order_of_) expected.push_back(values[i]);
     GuardedArray<Word> keys_in(keys_, stream_, lead_);
     GuardedArray<Word> keys_out(keys_.size(), stream_, lead_);
-    GuardedArray<unsigned char> values_in(bytes_of(values), stream_);
-    GuardedArray<unsigned char> values_out(values.size() * sizeof(Value), stream_);
+    GuardedArray<unsigned char> values_in(bytes_of(values), stream_, value_lead_);
+    GuardedArray<unsigned char> values_out(values.size() * sizeof(Value), stream_, value_lead_);
     DoubleBuffer<Key> keys(key(keys_in.data()), key(keys_out.data()));
     DoubleBuffer<Value> both(reinterpret_cast<Value*>(values_in.data()),
                              reinterpret_cast<Value*>(values_out.data()));
@@ -309,6 +309,8 @@ class ArrayCase {
 
   /// Items of poison before the arrays of keys: 1 leaves them aligned for their type only.
   void set_lead(std::size_t lead) { lead_ = lead; }
+  /// Bytes of poison before the arrays of values.
+  void set_value_lead(std::size_t lead) { value_lead_ = lead; }
   /// Ascending pairs in DoubleBuffers: passes the number of items as an integer of 32 bits.
   void set_narrow_count() { has_narrow_count_ = true; }
 
@@ -352,6 +354,7 @@ class ArrayCase {
   std::vector<Word> keys_;
   std::vector<Word> sorted_;
   std::size_t lead_ = GuardedArray<Word>::guard;
+  std::size_t value_lead_ = GuardedArray<unsigned char>::guard;
   bool has_narrow_count_ = false;
   std::string trace_;
   Stream stream_;
@@ -430,29 +433,64 @@ TYPED_TEST(DeviceArraySortOfLongBuffers, EitherHasTheResult) {
     counted.template check_pairs<std::uint32_t>(Storage::double_buffers);
     counted.template check_pairs<double>(Storage::double_buffers);
   }
+  sorted.template check_pairs<Record<1>>(Storage::double_buffers);
+  sorted.template check_pairs<Record<2>>();
+  sorted.template check_pairs<Record<16>>(Storage::double_buffers);
   constexpr int bits = sizeof(TypeParam) * 8;
   ArrayCase<TypeParam> by_some(Keys::uniform, n, Order::ascending, 1, bits - 2);
   by_some.template check_pairs<std::uint32_t>();
   by_some.template check_pairs<std::uint32_t>(Storage::double_buffers);
+  by_some.template check_pairs<Record<1>>();
+  by_some.template check_pairs<Record<2>>(Storage::double_buffers);
+  // One pass: positions of large values end in the other buffer.
+  ArrayCase<TypeParam> by_one(Keys::uniform, n, Order::ascending, 0, 8);
+  by_one.template check_pairs<Record<12>>(Storage::double_buffers);
+  by_one.template check_pairs<Record<16>>(Storage::double_buffers);
 }
 
 TYPED_TEST(DeviceArraySort, ArraysWithoutAlignment) {
   ArrayCase<TypeParam> sorted(Keys::uniform, 50'000, Order::descending);
   sorted.set_lead(1);
   sorted.check_all();
+  sorted.set_value_lead(1);
+  sorted.template check_pairs<Record<2>>();
+  sorted.template check_pairs<Record<12>>();
+  sorted.template check_pairs<Record<16>>(Storage::double_buffers);
 }
 
 TYPED_TEST(DeviceArraySort, ValuesOfAnySize) {
   for (const std::size_t n : {5'000, 20'001}) {
     ArrayCase<TypeParam> sorted(Keys::few, n);
-    sorted.template check_pairs<Record<1>>();
-    sorted.template check_pairs<Record<2>>();
-    sorted.template check_pairs<Record<3>>();
-    sorted.template check_pairs<Record<16>>();
-    sorted.template check_pairs<Record<24>>();
-    sorted.template check_pairs<Record<70>>();
+    for (const Storage storage : {Storage::arrays, Storage::double_buffers}) {
+      sorted.template check_pairs<Record<1>>(storage);
+      sorted.template check_pairs<Record<2>>(storage);
+      sorted.template check_pairs<Record<3>>(storage);
+      sorted.template check_pairs<Record<9>>(storage);
+      sorted.template check_pairs<Record<16>>(storage);
+      sorted.template check_pairs<Record<24>>(storage);
+      sorted.template check_pairs<Record<70>>(storage);
+    }
     sorted.template check_positions<std::int64_t>();
   }
+}
+
+// Keys whose passes end in either buffer, and which a pass, or none, orders.
+TYPED_TEST(DeviceArraySort, CarriedValues) {
+  constexpr int bits = sizeof(TypeParam) * 8;
+  const auto check = [](ArrayCase<TypeParam> sorted) {
+    for (const Storage storage : {Storage::arrays, Storage::double_buffers}) {
+      sorted.template check_pairs<Record<1>>(storage);
+      sorted.template check_pairs<Record<2>>(storage);
+      sorted.template check_pairs<Record<16>>(storage);
+    }
+  };
+  for (const std::size_t n : {1'500, 60'001}) {
+    check(ArrayCase<TypeParam>(Keys::uniform, n));
+    check(ArrayCase<TypeParam>(Keys::uniform, n, Order::descending, 1, bits - 2));
+    check(ArrayCase<TypeParam>(Keys::uniform, n, Order::ascending, 0, 3));
+  }
+  for (const Keys keys : {Keys::sorted, Keys::equal, Keys::zipf})
+    check(ArrayCase<TypeParam>(keys, 20'000));
 }
 
 TYPED_TEST(DeviceArraySort, SeveralArraysOfValues) {
@@ -617,6 +655,18 @@ TEST(DeviceArraySortCall, RefusesWhatItCannotSort) {
   EXPECT_EQ(DeviceSort::SortKeys(nullptr, bytes, keys, out, 5, -1, 3), cudaErrorInvalidValue);
   EXPECT_EQ(DeviceSort::SortPositions(nullptr, bytes, keys, out, std::int64_t{1} << 32),
             cudaErrorInvalidValue);
+  // In one block, numbers of units of larger values would exceed 32 bits.
+  using Largest = Record<1 << 18>;
+  using Larger = Record<(1 << 18) + 1>;
+  EXPECT_EQ(DeviceSort::SortPairs(nullptr, bytes, keys, out, static_cast<const Largest*>(nullptr),
+                                  static_cast<Largest*>(nullptr), 8192),
+            cudaSuccess);
+  EXPECT_EQ(DeviceSort::SortPairs(nullptr, bytes, keys, out, static_cast<const Larger*>(nullptr),
+                                  static_cast<Larger*>(nullptr), 5),
+            cudaErrorInvalidValue);
+  const std::array several{DeviceValues(keys, out), DeviceValues(static_cast<Larger*>(nullptr),
+                                                                 static_cast<Larger*>(nullptr))};
+  EXPECT_EQ(DeviceSort::SortPairs(nullptr, bytes, keys, out, several, 5), cudaErrorInvalidValue);
 }
 
 TEST(DeviceArraySortCall, TemporaryStorageIsBounded) {

@@ -488,6 +488,51 @@ TEST(DeviceTopKSegmentsTest, ShortTeams) {
   }
 }
 
+/// Mean lengths at which threads take narrow keys, and tiles take segments beside longer ones that
+/// warps take (k < 32).
+TEST(DeviceTopKMeans, OfThreadsAndTiles) {
+  std::vector<std::uint64_t> lengths;
+  for (std::uint64_t i = 0; i < 3'000; ++i) lengths.push_back(i * 7 % 33);
+  lengths[1'234] = 5'000;
+  const SegmentShape short_ones = in_a_row("mean of 17", lengths);
+  lengths[1'234] = 16;
+  const SegmentShape shorter_ones = in_a_row("mean of 15", lengths);
+  for (const SegmentShape& shape : {short_ones, shorter_ones}) {
+    TopKCase<std::uint8_t> bytes(
+        shape, narrow_keys<std::uint8_t>(NarrowPattern::random_bits, shape.num_items));
+    for (const std::int64_t k : {1, 8})
+      bytes.check({.k = k, .options = {Order::ascending}, .beside = Beside::values});
+    TopKCase<Float16, std::uint64_t> halves(
+        shape, narrow_keys<Float16>(NarrowPattern::special, shape.num_items));
+    for (const std::int64_t k : {1, 20}) halves.check({.k = k});
+  }
+  for (std::uint64_t& length : lengths) length = length * 5;
+  const SegmentShape longer_ones = in_a_row("mean of 79", lengths);
+  TopKCase<std::uint32_t> top(
+      longer_ones, make_keys<std::uint32_t>(KeyPattern::few_distinct, longer_ones.num_items));
+  for (const std::int64_t k : {2, 8, 31})
+    top.check({.k = k, .options = {Order::ascending}, .beside = Beside::values});
+}
+
+/// More results than the kernels of the selection order, of segments longer than teams take: at most
+/// a tile of a warp has, and more.
+TEST(DeviceTopKMeans, OfSortedResults) {
+  std::vector<std::uint64_t> lengths(100, 40);
+  for (const std::uint64_t length : {9'000, 20'000, 70'000}) lengths[length / 1'000] = length;
+  const SegmentShape shape = in_a_row("long", lengths);
+  TopKCase<std::uint8_t> bytes(
+      shape, narrow_keys<std::uint8_t>(NarrowPattern::random_bits, shape.num_items));
+  TopKCase<std::uint16_t> shorts(
+      shape, narrow_keys<std::uint16_t>(NarrowPattern::random_bits, shape.num_items));
+  TopKCase<std::uint32_t> words(shape,
+                                make_keys<std::uint32_t>(KeyPattern::random_bits, shape.num_items));
+  for (const std::int64_t k : {100, 300, 512, 513, 1'000, 2'048}) {
+    bytes.check({.k = k, .beside = Beside::values});
+    shorts.check({.k = k, .options = {Order::ascending}, .beside = Beside::nothing});
+    words.check({.k = k});
+  }
+}
+
 TEST(DeviceTopKSegmentsTest, RowsWithoutOffsets) {
   for (const std::uint64_t length : {3, 100, 5000}) {
     const SegmentShape shape = in_a_row("rows", std::vector<std::uint64_t>(30, length));

@@ -8,9 +8,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
+#include "core/host_memory.hpp"
 #include "tests/reference/top_k.hpp"
 #include "tests/segsort/key_patterns.hpp"
 #include "tests/segsort/narrow_keys.hpp"
@@ -111,6 +113,46 @@ TEST(TopK, OneArray) {
     std::copy(top.begin(), top.end(), expected.begin());
     EXPECT_EQ(found, expected) << "k " << k;
   }
+}
+
+Context on_host() {
+  Context context = test::context();
+  context.backend = Backend::host;
+  return context;
+}
+
+TEST(TopKMemory, IsWithinTheBudget) {
+  const auto keys = make_keys<std::uint32_t>(KeyPattern::random_bits, 1000);
+  std::vector<std::uint64_t> positions(10);
+  Context small = on_host();
+  small.memory_budget = 100;
+  expect_error([&] { top_k(small, std::span<const std::uint32_t>(keys), 10, positions); },
+               ErrorKind::out_of_memory, testing::HasSubstr("a selection"));
+}
+
+/// The least time of a few calls.
+template <class Call>
+std::chrono::steady_clock::duration least_time(const Call& call) {
+  auto least = std::chrono::steady_clock::duration::max();
+  for (int i = 0; i < 20; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    call();
+    least = std::min(least, std::chrono::steady_clock::now() - start);
+  }
+  return least;
+}
+
+TEST(TopKMemory, OfFewItemsIsNotAskedFor) {
+  // That question takes longer than the selection.
+  const auto keys = make_keys<std::uint32_t>(KeyPattern::random_bits, 100);
+  std::vector<std::uint64_t> positions(10);
+  const Context context = on_host();
+  std::uint64_t available = 0;
+  const auto question = least_time([&] { available += host_memory_available(); });
+  EXPECT_NE(available, 0);
+  const auto selection =
+      least_time([&] { top_k(context, std::span<const std::uint32_t>(keys), 10, positions); });
+  EXPECT_LT(selection, question);
 }
 
 TEST(TopK, RefusesWrongSizesAndOffsets) {

@@ -12,6 +12,7 @@
 #include "apps/bench/cuda/sort_data.hpp"
 #include "baselines/segsort/newer_cub.hpp"
 #include "baselines/sort/cub_float_sort.hpp"
+#include "baselines/sort/cub_value_sort.hpp"
 #include "core/cuda/check.hpp"
 #include "core/cuda/device_context.hpp"
 #include "primitives/cuda/device_radix_sort.hpp"
@@ -46,12 +47,16 @@ class DeviceSortRun {
         sort_row("cub radix", unsigned_keys, [this](void* temporary, std::size_t& bytes) {
           const RadixArrays arrays{keys_in_.data(), keys_out_.data(), values_in_.data(),
                                    values_out_.data()};
+          if (!has_common_values())
+            return baselines::cub_value_sort(temporary, bytes, arrays, case_.items, case_.key_bytes,
+                                             case_.value_bytes, stream_);
           return device_radix_sort(temporary, bytes, arrays, case_.items, case_.key_bytes,
                                    case_.value_bytes, 0, 8 * case_.key_bytes, stream_);
         }));
     rows.back().baseline = true;
     const std::string version = baselines::newer_cub_version();
-    if (!version.empty() && (case_.key_bytes >= 4 || case_.value_bytes <= 4)) {
+    if (!version.empty() && has_common_values() &&
+        (case_.key_bytes >= 4 || case_.value_bytes <= 4)) {
       rows.push_back(sort_row(
           "cub radix, CCCL " + version, unsigned_keys, [this](void* temporary, std::size_t& bytes) {
             return baselines::newer_cub_radix_sort(temporary, bytes, unsigned_request(), stream_);
@@ -59,7 +64,8 @@ class DeviceSortRun {
       rows.back().baseline = true;
     }
     const KeyFormat keys(case_.key_bytes, case_.kind);
-    if (case_.kind == KeyKind::floating_point && case_.type != "bf16" && case_.value_bytes <= 4) {
+    if (case_.kind == KeyKind::floating_point && case_.type != "bf16" && has_common_values() &&
+        case_.value_bytes <= 4) {
       rows.push_back(
           sort_row("cub radix, " + case_.type, keys, [this](void* temporary, std::size_t& bytes) {
             const RadixArrays arrays{keys_in_.data(), keys_out_.data(), values_in_.data(),
@@ -105,6 +111,9 @@ class DeviceSortRun {
 
   using TwoPhaseArraySort = std::function<cudaError_t(void*, std::size_t&)>;
 
+  [[nodiscard]] bool has_common_values() const {
+    return case_.value_bytes == 0 || case_.value_bytes == 4 || case_.value_bytes == 8;
+  }
   [[nodiscard]] std::uint64_t key_size() const {
     return case_.items * static_cast<std::uint64_t>(case_.key_bytes);
   }

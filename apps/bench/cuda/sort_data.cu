@@ -33,15 +33,27 @@ __global__ void __launch_bounds__(block_threads)
     const Word key = codec.decoded(static_cast<Word>(draw(item, item, items)));
     // -0.0 becomes +0.0, since peers take both for equal.
     static_cast<Word*>(range.keys)[i] = is_floating && key == minus_zero ? Word{0} : key;
+    if (value_bytes == 1)
+      static_cast<std::uint8_t*>(range.values)[i] = static_cast<std::uint8_t>(item);
+    if (value_bytes == 2)
+      static_cast<std::uint16_t*>(range.values)[i] = static_cast<std::uint16_t>(item);
     if (value_bytes == 4)
       static_cast<std::uint32_t*>(range.values)[i] = static_cast<std::uint32_t>(item);
     if (value_bytes == 8) static_cast<std::uint64_t*>(range.values)[i] = item;
+    if (value_bytes == 16) static_cast<ulonglong2*>(range.values)[i] = ulonglong2{item, ~item};
   }
 }
 
+/// The number of an item as its value tells it, by its low bits only if the value has less than 4 bytes.
 __device__ std::uint64_t value_of(const SortRange& range, int value_bytes, std::uint64_t i) {
+  if (value_bytes == 1) return static_cast<const std::uint8_t*>(range.values)[i];
+  if (value_bytes == 2) return static_cast<const std::uint16_t*>(range.values)[i];
   if (value_bytes == 4) return static_cast<const std::uint32_t*>(range.values)[i];
   if (value_bytes == 8) return static_cast<const std::uint64_t*>(range.values)[i];
+  if (value_bytes == 16) {
+    const ulonglong2 value = static_cast<const ulonglong2*>(range.values)[i];
+    return value.x == ~value.y ? value.x : ~std::uint64_t{0};
+  }
   return 0;
 }
 
@@ -61,7 +73,9 @@ __global__ void __launch_bounds__(block_threads)
     if (i + 1 == range.size) continue;
     const Word next = codec.encoded(keys[i + 1]);
     if (next < key) atomicAdd(&counts[1], 1ULL);
-    if (next == key && value_of(range, value_bytes, i + 1) < value) atomicAdd(&counts[2], 1ULL);
+    // Values of less bytes do not tell the order of their items.
+    if (value_bytes >= 4 && next == key && value_of(range, value_bytes, i + 1) < value)
+      atomicAdd(&counts[2], 1ULL);
   }
   for (int mask = 16; mask > 0; mask /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, mask);
   if (threadIdx.x % 32 == 0) atomicAdd(&counts[0], sum);

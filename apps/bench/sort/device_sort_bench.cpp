@@ -21,11 +21,19 @@ DeviceSortCase device_sort_case(const std::string& type, const std::string& payl
   made.are_positions = payload.starts_with("positions");
   const std::string_view width = made.are_positions ? std::string_view(payload).substr(9)
                                                     : std::string_view(payload).substr(1);
-  made.value_bytes = width == "32" ? 4 : 8;
-  if ((width == "32" || width == "64") && (made.are_positions || payload[0] == 'u')) return made;
-  throw Error(ErrorKind::usage,
-              fmt::format("values: found {}, expected none, u32, u64, positions32 or positions64",
-                          sortie::quoted(payload)));
+  made.value_bytes = width == "8"     ? 1
+                     : width == "16"  ? 2
+                     : width == "32"  ? 4
+                     : width == "64"  ? 8
+                     : width == "128" ? 16
+                                      : 0;
+  const bool is_position = made.value_bytes == 4 || made.value_bytes == 8;
+  if (made.are_positions ? is_position : payload[0] == 'u' && made.value_bytes != 0) return made;
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("values: found {}, expected none, u8, u16, u32, u64, u128, positions32 or "
+                  "positions64",
+                  sortie::quoted(payload)));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace sortie::bench {
 struct DeviceSortOptions {
   std::vector<std::uint64_t> items;   ///< numbers of items
   std::vector<std::string> types;     ///< key types, or f16 or bf16
-  std::vector<std::string> payloads;  ///< "none", "u32", "u64", "positions32" or "positions64"
+  std::vector<std::string> payloads;  ///< "none", "u8" to "u128", "positions32" or "positions64"
   std::vector<std::string> keys;      ///< as parse_sort_case()
   int repetitions = 5;
   std::uint64_t seed = 1;

@@ -42,7 +42,7 @@ Command add_bench_device_sort_command(CLI::App& bench_parser) {
       ->capture_default_str();
   parser
       ->add_option("--values", options->values,
-                   "none, u32, u64, or for an argsort positions32 or positions64")
+                   "none, u8, u16, u32, u64, u128, or for an argsort positions32 or positions64")
       ->capture_default_str();
   parser
       ->add_option("--keys", options->keys,
