@@ -69,7 +69,7 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 ///        inputs, in the query of the size as well. With DoubleBuffers both are scratch, and
 ///        the selectors tell where the result is, which depends on count, types and bits only.
 /// \param d_values_in, d_values_out  values of any trivially copyable type of at most 2^18 bytes that move
-///        with the keys
+///        with the keys; those of 2 bytes at odd addresses need them in the query of the size as well
 /// \param begin_bit, end_bit  bits that are compared, of the key encoded as an unsigned integer of
 ///                            the same order (KeyCodec); whole keys are moved
 /// \return cudaErrorInvalidValue for a negative count, bits outside of the key, larger values or too
@@ -94,6 +94,7 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// | 4 or 8 bytes, all bits, 2^21 (4 bytes alone: 2^22) to 2^28, if even | none, 1, 2, 4 or 8 bytes | by the two highest digits, or magnitudes, then in tiles |
 /// | 4 or 8 bytes otherwise | 1 or 2 bytes | by digits of 8 bits |
 /// | 4 bytes unsigned, from 2^21 on, ascending by some bits | 4 or 8 bytes | cub::DeviceRadixSort |
+/// | 4 bytes unsigned, 2^21 to 5 * 2^19 - 1, ascending | 4 bytes | cub::DeviceRadixSort |
 /// | 8 bytes unsigned in DoubleBuffers, from 2^21 on, ascending by some bits | none, 4 or 8 bytes | cub::DeviceRadixSort |
 /// | 4 bytes, 2^21 to 2^28 otherwise | none, 4 or 8 bytes | by digits of 8 bits |
 /// | 4 or 8 bytes, by up to 8 bits, from 2^21 on | none, 4 or 8 bytes | one pass over a digit |

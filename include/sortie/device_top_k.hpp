@@ -116,9 +116,9 @@ struct DeviceTopKSegments {
 /// longer ones by all blocks; at most O(n_i b) for keys of b bits in the worst order. Short
 /// segments are sorted in shared memory instead, for sorted results where that takes less time: up
 /// to a mean length of 16 for k = 1, 96 for k < 32, 256 for k = 32, beyond 8 k, at least 512 and at
-/// most 5120 (512 if a block has less than 128 KiB of shared memory). Threads take segments of up to
-/// 32 items for k = 1 and a mean length of up to 8, with keys of 1 or 2 bytes also of up to 16, and
-/// for k < 32 and a mean length of up to 32. Segments are sorted whole for k > 2048; so
+/// most 5120 (512 if a block has less than 128 KiB of shared memory). For k = 1 and a mean length
+/// of up to 8 (keys of 1 or 2 bytes: 16), threads read segments of up to 32 items. Segments are
+/// sorted whole for k > 2048; so
 /// are 2^22 items or more, if results are sorted, d_output_offsets are d_begin_offsets, and
 /// 1 < k exceeds the mean length, unless a quarter of the items is in segments of more than 8 k
 /// (k >= 32: also more than 2048).

@@ -82,6 +82,8 @@ static_assert(most_value_bytes * most_items_of_array_tile < std::uint64_t{1} << 
 /// Least number of pairs of 4-byte keys and 8-byte values that are examined. On an H100, 2^21 of density 1/x take
 /// 0.151 ms in one kernel, and 0.165 if they are examined; uniform ones 0.154 and 0.156 (13ff2809).
 constexpr std::uint64_t least_wide_pairs_examined = 1 << 22;
+/// Number of unsigned pairs of 4 bytes each from which on they are not sorted by cub::DeviceRadixSort.
+constexpr std::uint64_t least_pairs_beyond_cub = 5 << 19;
 /// Largest arrays of keys of 1 or 2 bytes that cub::DeviceRadixSort sorts in one block. On an H100, 4096 u16
 /// with u32 values take 0.0138 ms by it and 0.0136 by ours (100 distinct keys: 0.0136, 0.0164), 8192 0.038 and
 /// 0.018 (13ff2809).
@@ -556,15 +558,18 @@ class ArraySort {
     });
   }
 
-  /// Whether cub::DeviceRadixSort takes less time than our passes: bits of unsigned keys. On an H100, 24 bits of
-  /// 2^24 u32 with u32 values take 0.51 ms, by our passes 0.59; 40 bits of u64 0.77 and 0.87.
+  /// Whether cub::DeviceRadixSort takes less time than our passes: bits of unsigned keys, and the shortest pairs
+  /// that are examined. On an H100, 24 bits of 2^24 u32 with u32 values take 0.51 ms, by our passes 0.59; 40
+  /// bits of u64 0.77 and 0.87; 2^21 u32 with u32 values 0.136 and 0.143, in DoubleBuffers 0.135 and 0.157.
   [[nodiscard]] bool takes_cub(const ArrayRequest& items) const {
+    const bool is_short_pair = items.key_bytes == 4 && items.value_bytes == 4 &&
+                               n() < least_pairs_beyond_cub && !has_preset_use_of_digits();
     const bool takes_digits = items.key_bytes == 4 ? items.value_bytes != 0 : alternates();
     return takes_digits && items.kind == KeyKind::unsigned_integer &&
            items.order == Order::ascending && n() >= least_examined &&
            items.end_bit != items.begin_bit &&
-           items.end_bit - items.begin_bit != 8 * items.key_bytes && !is_in_place(items) &&
-           (!items.input_is_scratch || alternates());
+           (is_short_pair || items.end_bit - items.begin_bit != 8 * items.key_bytes) &&
+           !is_in_place(items) && (!items.input_is_scratch || alternates());
   }
   /// By cub::DeviceRadixSort. \pre keys of 1 or 2 bytes, or unsigned and ascending
   cudaError_t sort_by_cub(const ArrayRequest& items) {

@@ -70,11 +70,6 @@ int tile_longest_of(const DeviceTopKRequest& request) {
   if (request.k == 1 && request.num_segments > 1 &&
       request.num_items / request.num_segments <= longest_mean_of_threads(request))
     return longest_of_least;
-  // A network over narrow keys takes few instructions.
-  if (key_bytes(request.key_type) < 4 && request.k < most_sorted_in_kernel &&
-      request.num_items / std::max<std::int64_t>(request.num_segments, 1) <=
-          longest_of_thread<std::uint32_t>)
-    return 0;
   if (!request.sorted || request.k > most_selected || request.num_segments <= 1 ||
       request.num_items / request.num_segments > longest_mean_of_tiles(request.k))
     return 0;

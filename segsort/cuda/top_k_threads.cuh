@@ -7,7 +7,6 @@
 
 #include "primitives/simd/exchange_network.hpp"
 #include "segsort/cuda/top_k_lists.cuh"
-#include "segsort/cuda/word_network.cuh"
 
 /// Selection by one thread per segment.
 namespace sortie::segsort {
@@ -55,48 +54,31 @@ __device__ __forceinline__ void sort_items(Word (&words)[Items], std::uint32_t (
   (exchange(network[I].first, network[I].second), ...);
 }
 
-/// One segment per lane, by a network; lanes without one have length 0. The word of a narrow key and
-/// its index share a register, so that an exchange is a minimum and a maximum.
+/// One segment per lane, by a network; lanes without one have length 0.
 /// \param word_of  word_of(i): word of item i of the lane's segment
 /// \param put      put(rank, word, i)
-template <int Items, class Key, class WordOfItem, class Put>
-__device__ __forceinline__ void select_by_network(const Selection& s, const WordOfItem& word_of,
+template <int Items, class Word, class WordOf, class Put>
+__device__ __forceinline__ void select_by_network(const Selection& s, const WordOf& word_of,
                                                   const Put& put) {
-  using Word = WordOf<Key>;
-  if constexpr (sizeof(Key) < 4) {
-    std::uint32_t both[Items];
+  Word words[Items];
+  std::uint32_t indices[Items];
 #pragma unroll
-    for (int i = 0; i < Items; ++i) {
-      const bool is_item = static_cast<std::uint64_t>(i) < s.length;
-      both[i] = is_item ? word_of(i) << 16 | static_cast<std::uint32_t>(i) : ~std::uint32_t{0};
-    }
-    sort_in_thread(both);
-#pragma unroll
-    for (int i = 0; i < Items; ++i)
-      if (static_cast<std::uint64_t>(i) < s.wanted)
-        put(i, both[i] >> 16, static_cast<int>(both[i] & 0xffff));
-  } else {
-    Word words[Items];
-    std::uint32_t indices[Items];
-#pragma unroll
-    for (int i = 0; i < Items; ++i) {
-      const bool is_item = static_cast<std::uint64_t>(i) < s.length;
-      words[i] = is_item ? word_of(i) : ~Word{0};
-      indices[i] = is_item ? static_cast<std::uint32_t>(i) : ~std::uint32_t{0};
-    }
-    sort_items(words, indices, std::make_index_sequence<count_comparators<Items>()>());
-#pragma unroll
-    for (int i = 0; i < Items; ++i)
-      if (static_cast<std::uint64_t>(i) < s.wanted) put(i, words[i], static_cast<int>(indices[i]));
+  for (int i = 0; i < Items; ++i) {
+    const bool is_item = static_cast<std::uint64_t>(i) < s.length;
+    words[i] = is_item ? word_of(i) : ~Word{0};
+    indices[i] = is_item ? static_cast<std::uint32_t>(i) : ~std::uint32_t{0};
   }
+  sort_items(words, indices, std::make_index_sequence<count_comparators<Items>()>());
+#pragma unroll
+  for (int i = 0; i < Items; ++i)
+    if (static_cast<std::uint64_t>(i) < s.wanted) put(i, words[i], static_cast<int>(indices[i]));
 }
 
 /// Calls put(rank, word, i) for the selected items of one segment per lane.
 /// \param longest  greatest length of the lanes, at most Longest
-template <class Key, int Longest, class WordOfItem, class Put>
+template <class Word, int Longest, class WordOf, class Put>
 __device__ __forceinline__ void select_in_thread(const Selection& s, int longest,
-                                                 const WordOfItem& word_of, const Put& put) {
-  using Word = WordOf<Key>;
+                                                 const WordOf& word_of, const Put& put) {
   if (__all_sync(full_warp, s.wanted <= 1)) {
     if (s.wanted == 0) return;
     Word least = word_of(0);
@@ -109,12 +91,12 @@ __device__ __forceinline__ void select_in_thread(const Selection& s, int longest
     }
     put(0, least, place);
   } else if (longest <= 4) {
-    select_by_network<4, Key>(s, word_of, put);
+    select_by_network<4, Word>(s, word_of, put);
   } else if (longest <= 8) {
-    select_by_network<8, Key>(s, word_of, put);
+    select_by_network<8, Word>(s, word_of, put);
   } else if constexpr (Longest >= 16) {
-    if (longest <= 16) return select_by_network<16, Key>(s, word_of, put);
-    if constexpr (Longest >= 32) select_by_network<32, Key>(s, word_of, put);
+    if (longest <= 16) return select_by_network<16, Word>(s, word_of, put);
+    if constexpr (Longest >= 32) select_by_network<32, Word>(s, word_of, put);
   }
 }
 
@@ -145,7 +127,7 @@ __device__ __forceinline__ void select_in_threads(const TopKArguments<Key>& argu
   if (!in_order) {
     after_load();
     const Key* const keys = arguments.keys_in + s.begin;
-    select_in_thread<Key, Longest>(
+    select_in_thread<Word, Longest>(
         s, longest, [&](int i) { return arguments.codec.encoded(keys[i]); },
         [&](int rank, Word word, int i) { arguments.put(s.out + rank, word, s.begin + i); });
     return;
@@ -176,7 +158,7 @@ __device__ __forceinline__ void select_in_threads(const TopKArguments<Key>& argu
   const auto word_of_item = [&](int i) {
     return arguments.codec.encoded(static_cast<Key>(tile.items[in_tile(i)]));
   };
-  select_in_thread<Key, Longest>(
+  select_in_thread<Word, Longest>(
       s, longest, [&](int i) { return word_of_item(first + i); },
       [&](int rank, Word word, int i) {
         if (collects) {

@@ -71,7 +71,8 @@ PROGRAMS = {
                              ":DeviceNarrowKeys/1.*ForTools:DeviceNarrowKeys/3.*ForTools"
                              "-*SortsOfTheSameData*:*ALargeGiant*",
     "device_sort": "DeviceArraySort/1.EveryD*:DeviceArraySort/7.EveryD*:DeviceArraySort/5.Desc*:DeviceArraySortByDigits/1.BucketsOf*"
-                   ":DeviceArraySortByDigits/0.DigitsOf*:DeviceArraySortByDigits/0.RanksOf*:DeviceArraySort/10.Desc*",
+                   ":DeviceArraySortByDigits/0.DigitsOf*:DeviceArraySortByDigits/0.RanksOf*:DeviceArraySort/10.Desc*"
+                   ":DeviceArraySort/1.CarriedValuesF*:DeviceArraySort/7.CarriedValuesF*",
     "device_top_k": "DeviceTopKSegmentsTest.OwnK*:DeviceTopKSegmentsTest.ShortTeams:DeviceTopKGraph.*",
     "papers_device": "DeviceIcs17BitRangeTest.*:DeviceIcs17CountTest.*:*Classics.OneSortOfPairs*",
     "bitonic_device": "BitonicOfFloatingPoint.*:BitonicErrors.*",

@@ -493,6 +493,14 @@ TYPED_TEST(DeviceArraySort, CarriedValues) {
     check(ArrayCase<TypeParam>(keys, 20'000));
 }
 
+// Few sorts, quick enough for racecheck.
+TYPED_TEST(DeviceArraySort, CarriedValuesForTools) {
+  ArrayCase<TypeParam> sorted(Keys::uniform, 20'001);
+  sorted.template check_pairs<Record<1>>(Storage::double_buffers);
+  sorted.template check_pairs<Record<2>>();
+  sorted.template check_pairs<Record<16>>();
+}
+
 TYPED_TEST(DeviceArraySort, SeveralArraysOfValues) {
   for (const std::size_t n : {0, 1, 20'001}) {
     ArrayCase<TypeParam> sorted(Keys::few, n);
@@ -642,6 +650,7 @@ TYPED_TEST(DeviceArraySortByDigits, DigitsOfPairs) {
   ArrayCase<TypeParam>(Keys::zipf, 1 << 21).template check_pairs<std::uint32_t>();
 }
 TYPED_TEST(DeviceArraySortByDigits, RanksOfFewPairs) {
+  segsort::preset_use_of_digits(segsort::DigitUse::buckets);
   ArrayCase<TypeParam>(Keys::few, 1 << 21).template check_pairs<std::uint32_t>();
 }
 
