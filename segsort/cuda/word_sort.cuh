@@ -118,8 +118,9 @@ __device__ __forceinline__ void sort_words(T& tile, std::uint32_t (&words)[T::it
 }
 
 /// Tiles of more warps part shared bins. In smaller ones the bins of few keys have so few words that
-/// exchanges alone are faster.
-inline constexpr int most_warps_without_parts = 8;
+/// exchanges alone are faster. Runs of one array are sorted by ten warps: keys of density 1/x, whose
+/// bins have several windows too, take longer with parts.
+inline constexpr int most_warps_without_parts = 10;
 /// Different windows in a bin by which a warp parts its words, at most.
 inline constexpr int most_windows_of_bin = 6;
 
