@@ -135,9 +135,10 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// and two of the keys.
 ///
 /// CUB is faster in some cases: on an H100, keys from 2^22 items on that are sorted by digits take up to
-/// 1.2 times its time (4 bytes) or 1.1 times (8 bytes), and 2^24 keys of 4 bytes of a density of 1/x up to 1.4
-/// times. Pairs of 4-byte keys of other kinds than unsigned ascending ones, with values of up to 4 bytes,
-/// take 1.1 times for 2^21 items, and keys of 1 byte up to 1.2 times for at most 4864 items.
+/// 1.2 times its time (4 bytes) or 1.1 times (8 bytes), and 2^24 keys of 4 bytes with values of up to 4 bytes,
+/// of a density of 1/x, up to 1.4 times. Pairs of 4-byte keys of other kinds than unsigned ascending ones,
+/// with values of up to 4 bytes, take 1.1 times for 2^21 items, and keys of 1 byte up to 1.2 times for at
+/// most 4864 items.
 ///
 /// Complexity: by ranges one pass over the items for each factor of 256 to 512 in their number, at
 /// most one for each 4 bits of the key; by digits at most one for each 8 bits.
