@@ -86,7 +86,7 @@ constexpr std::uint64_t least_wide_pairs_examined = 1 << 22;
 constexpr std::uint64_t least_pairs_beyond_cub = 5 << 19;
 /// Largest arrays of keys of 1 or 2 bytes that cub::DeviceRadixSort sorts in one block. On an H100, 4096 u16
 /// with u32 values take 0.0138 ms by it and 0.0136 by ours (100 distinct keys: 0.0136, 0.0164), 8192 0.038 and
-/// 0.018 (13ff2809).
+/// 0.018 (13ff2809). With values of 8 bytes it takes fewer.
 constexpr std::uint64_t most_of_cub_block = 4864;
 constexpr std::uint64_t most_of_cub_block_with_long_values = 2304;
 /// Largest array that one block sorts.
@@ -310,7 +310,8 @@ class ArraySort {
     return has_narrow_positions() ? sort_and_gather_by<std::uint32_t>()
                                   : sort_and_gather_by<std::uint64_t>();
   }
-  /// Whether the output of the values has room for positions in and out, and the rest of some words.
+  /// Whether two arrays of positions fit the output of the values, which need not be aligned to a
+  /// position.
   template <class Position>
   [[nodiscard]] bool keeps_positions_in_output() const {
     return request_.several_values.empty() && request_.value_bytes > 2 * sizeof(Position) &&
@@ -468,7 +469,7 @@ class ArraySort {
     return items.keys_in != nullptr && items.keys_in == items.keys_out;
   }
 
-  /// Whether an array has so many keys of 8 bytes that they are examined, or more.
+  /// Whether an array is of keys of 8 bytes, compared by all bits, and long enough to be examined.
   [[nodiscard]] static bool is_long_key_examined(const ArrayRequest& items) {
     return static_cast<std::uint64_t>(items.num_items) >= least_long_keys_examined &&
            items.key_bytes == 8 && items.end_bit - items.begin_bit == 64;

@@ -32,7 +32,7 @@ enum class SampledKeys {
 /// to be floating-point numbers at once. Of keys of a density of 1/x, 24 have; of those of sorted
 /// segments of two items, 16.
 inline constexpr int least_low_lanes = 18;
-/// Whether so many lanes have. Called by a warp.
+/// Whether at least least_low_lanes lanes of a warp have two such keys. Called by a warp.
 /// \param both  the highest bits of the lane's keys in that range, of one or the other
 __device__ __forceinline__ bool has_low_keys(std::uint32_t both) {
   return __popc(__ballot_sync(full_warp, both >> 28 == 0)) >= least_low_lanes;

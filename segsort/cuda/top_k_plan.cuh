@@ -33,12 +33,12 @@ struct PlannedSegments {
   std::uint64_t longest;  ///< longer segments are long; below 2^19
 };
 
-/// Numbers that the plan sets to zero on its way: a launch less than by cudaMemsetAsync().
+/// Numbers that the plan sets to zero, so that cudaMemsetAsync() need not be launched.
 struct ZeroedByPlan {
   std::uint32_t* numbers;
   std::uint64_t count;
 };
-/// More than one block sets quickly.
+/// More numbers are left to cudaMemsetAsync(), since the plan has one block only.
 inline constexpr std::uint64_t most_zeroed_by_plan = std::uint64_t{1} << 15;
 
 /// One block. The mean length of a sample of the segments, the long ones counted as empty, gives the

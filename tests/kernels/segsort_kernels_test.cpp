@@ -159,9 +159,9 @@ struct BinOfTile {
   bool is_parted;
 };
 
-/// Words whose windows alternate within bins, side by side, in order within threads; afterwards, those
-/// of bins that are parted are in the order of their windows, as far as these are counted, and else
-/// as before.
+/// Makes bins one after the other, in each of which words of several windows alternate, and sorts the
+/// words of each thread. Expects that part_shared_bins() orders the words of bins that it parts by
+/// their first windows, and leaves all other words where they are.
 void part_bins(const std::vector<BinOfTile>& bins) {
   using T = Tile<std::uint32_t, 4, 8, 16>;
   constexpr std::uint32_t window = T::index_mask + 1;

@@ -74,7 +74,8 @@ std::vector<Word> make_keys(Keys kind, std::size_t count) {
   return keys;
 }
 
-/// Segments side by side, their keys and values, and what a sort of them may use.
+/// Segments, each beginning where the one before it ends, with their keys, values and the memory that
+/// a sort of them needs.
 template <class WordType, int ValueBytes>
 class Problem {
  public:
