@@ -127,8 +127,10 @@ inline constexpr int most_windows_of_bin = 6;
 /// the next, each in the order of before. Where two of a few keys share a bin, their words are mixed;
 /// once they are parted, no word is far from its place.
 ///
-/// A bin is parted if all words of a thread are of it, and their windows differ; by the warp of the
-/// first such thread. Larger bins than the words of a warp, and smaller ones, are left as they are.
+/// A bin is parted if all words of a thread are of it, and the first and the last differ in their
+/// windows and keys; by the warp of the first such thread. Larger bins than the words of a warp, and
+/// smaller ones, are left as they are. So are bins of one key, whose windows differ in bits of the
+/// index only (linear_window()): atomics have numbered their words nearly in that order.
 /// On entry, tile.words and the registers hold words that are in order within each thread, those of
 /// each bin next to each other; on return those in tile.words are not in order within threads.
 /// Begins after a barrier and ends with one.
@@ -147,8 +149,12 @@ __device__ __forceinline__ bool part_shared_bins(T& tile, const std::uint32_t (&
   const int first_of_warp = warp * 32 * T::items;
   const auto bin_of = [](std::uint32_t word) { return word >> (32 - T::bin_bits); };
 
+  const auto key_of = [&](std::uint32_t word) {  // of all ones, any key
+    return tile.keys[min(word & T::index_mask, T::capacity - 1u)];
+  };
   const std::uint32_t differing = own[0] ^ own[T::items - 1];
-  const bool is_mixed = bin_of(differing) == 0 && differing > T::index_mask;
+  const bool is_mixed = bin_of(differing) == 0 && differing > T::index_mask &&
+                        key_of(own[0]) != key_of(own[T::items - 1]);
   if (!T::any(is_mixed)) return false;
   const std::uint32_t own_bin = bin_of(own[0]);
   const std::uint32_t bin_before =

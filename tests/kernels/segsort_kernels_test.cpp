@@ -157,11 +157,13 @@ struct BinOfTile {
   int words;
   int windows;
   bool is_parted;
+  bool is_of_one_key = false;  ///< windows differ in bits of the index
 };
 
 /// Makes bins one after the other, in each of which words of several windows alternate, and sorts the
-/// words of each thread. Expects that part_shared_bins() orders the words of bins that it parts by
-/// their first windows, and leaves all other words where they are.
+/// words of each thread. Each window of a bin is that of a key, unless the bin has one key. Expects
+/// that part_shared_bins() orders the words of bins that it parts by their first windows, and leaves
+/// all other words where they are.
 void part_bins(const std::vector<BinOfTile>& bins) {
   using T = Tile<std::uint32_t, 4, 8, 16>;
   constexpr std::uint32_t window = T::index_mask + 1;
@@ -173,6 +175,7 @@ void part_bins(const std::vector<BinOfTile>& bins) {
   for (std::size_t bin = 0; bin < bins.size(); ++bin)
     for (int i = 0; i < bins[bin].words; ++i) {
       const auto place = static_cast<std::uint32_t>((7 * i + i / 5) % bins[bin].windows);
+      tile.keys[words.size()] = bin_word(bin) | (bins[bin].is_of_one_key ? 0 : place * window);
       words.push_back(bin_word(bin) | place * window | static_cast<std::uint32_t>(words.size()));
     }
   ASSERT_EQ(words.size(), static_cast<std::size_t>(T::capacity));
@@ -216,6 +219,11 @@ TEST(WordSort, SharedBinsAreParted) {
              {1588, 1, false}});
   part_bins({{4096, 2, false}});
   part_bins({{1, 1, false}, {512, 2, true}, {511, 6, true}, {512, 4, true}, {2560, 2, false}});
+}
+
+// A bin of one key is nearly in order, whatever bits of the index its windows have.
+TEST(WordSort, BinsOfOneKeyAreNotParted) {
+  part_bins({{500, 6, false, true}, {512, 2, true}, {3084, 12, false, true}});
 }
 
 // Fewer tiles than teams have room in shared memory, more segments than teams.
