@@ -40,7 +40,7 @@ struct BwaBlocks {
     for (std::uint64_t i = 0; i < n; i += 16, to += sizeof(std::uint32_t)) {
       const std::uint8_t* sixteen = codes + i;
       if (n - i < 16) {
-        std::copy(sixteen, codes + n, last.begin());
+        std::copy_n(sixteen, n % 16, last.begin());
         sixteen = last.data();
       }
       const std::uint32_t word = std::uint32_t{pack_eight(sixteen)} << 16 | pack_eight(sixteen + 8);
