@@ -99,7 +99,10 @@ struct PassShared {
                                       (1 + (has_masks ? mask_tables<Word> : 0)) * warps *
                                           static_cast<int>(digits) * 4)];
   std::uint64_t starts_of_digits[digits];  ///< of the portion in the output
-  std::uint64_t places[digits];  ///< destination of the tile's items of each digit, minus position
+  /// Addresses to which an item of each digit at position 0 of the tile would go; that at position p goes
+  /// p items further. As addresses, they take one instruction for each item instead of three.
+  std::uintptr_t keys_to[digits];
+  std::uintptr_t values_to[value_bytes == 0 ? 1 : digits];
   std::uint32_t warp_sums[warps];
   std::uint32_t tile_number;
 
@@ -113,6 +116,23 @@ struct PassShared {
   }
   __device__ Word* words() { return reinterpret_cast<Word*>(area); }
   __device__ Value* values() { return reinterpret_cast<Value*>(area); }
+
+  /// Sets where the items of a digit go.
+  /// \param place  of the first item of the tile, in the output; may be less than 0
+  __device__ __forceinline__ void set_place(unsigned int digit, std::uint64_t place, Word* keys,
+                                            Value* values) {
+    keys_to[digit] = reinterpret_cast<std::uintptr_t>(keys) + place * sizeof(Word);
+    if constexpr (value_bytes != 0)
+      values_to[digit] = reinterpret_cast<std::uintptr_t>(values) + place * sizeof(Value);
+  }
+  __device__ __forceinline__ Word* key_at(std::uint32_t digit, int position) const {
+    return in_global_memory(reinterpret_cast<Word*>(
+        keys_to[digit] + std::uint64_t{static_cast<unsigned int>(position)} * sizeof(Word)));
+  }
+  __device__ __forceinline__ Value* value_at(std::uint32_t digit, int position) const {
+    return in_global_memory(reinterpret_cast<Value*>(
+        values_to[digit] + std::uint64_t{static_cast<unsigned int>(position)} * sizeof(Value)));
+  }
 };
 
 /// Publishes that `tile` has `count` items of a digit.
@@ -331,20 +351,20 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
       // All items have one digit, as often in passes over high digits: they are copied.
       if (has_digit) {
         const std::uint32_t before = look_back();
-        if (has_whole_tile) shared.places[0] = shared.starts_of_digits[thread] + before;
+        if (has_whole_tile)
+          shared.set_place(0, shared.starts_of_digits[thread] + before, keys_to, values_to);
       }
       __syncthreads();
-      const std::uint64_t place = shared.places[0] + static_cast<unsigned int>(first);
       if constexpr (Coding::writes_keys) {
 #pragma unroll
         for (int r = 0; r < items; ++r)
-          keys_to[place + 32 * r] = coding.decode(static_cast<Word>(words[r]));
+          *shared.key_at(0, first + 32 * r) = coding.decode(static_cast<Word>(words[r]));
       }
       if constexpr (ValueBytes != 0) {
         // Few at once: more registers would be spilled for all tiles.
 #pragma unroll 4
         for (int r = 0; r < items; ++r)
-          values_to[place + 32 * r] = values_from[begin + first + 32 * r];
+          *shared.value_at(0, first + 32 * r) = values_from[begin + first + 32 * r];
       }
       __syncthreads();
       continue;
@@ -419,7 +439,9 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
     __syncthreads();  // the words take the place of the counters
 #pragma unroll
     for (int r = 0; r < items; ++r) shared.words()[in_order[r]] = static_cast<Word>(words[r]);
-    if (has_digit) shared.places[thread] = shared.starts_of_digits[thread] + look_back() - start;
+    if (has_digit)
+      shared.set_place(static_cast<unsigned int>(thread),
+                       shared.starts_of_digits[thread] + look_back() - start, keys_to, values_to);
     __syncthreads();
     ShortNumbers<items, 8> found;
     const auto write_keys = [&](const auto& chosen, const auto& is_item) {
@@ -430,7 +452,7 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
         const std::uint32_t digit = digit_of(word);
         if constexpr (ValueBytes != 0) found.set(r, digit);
         if constexpr (Coding::writes_keys)
-          if (is_item(place)) keys_to[shared.places[digit] + place] = chosen.decode(word);
+          if (is_item(place)) *shared.key_at(digit, place) = chosen.decode(word);
       }
     };
     coding.choose([&](const auto& chosen) {
@@ -457,8 +479,7 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
 #pragma unroll
       for (int r = 0; r < items; ++r) {
         const int place = r * Shared::threads + thread;
-        if (is_full || place < length)
-          values_to[shared.places[found[r]] + place] = shared.values()[place];
+        if (is_full || place < length) *shared.value_at(found[r], place) = shared.values()[place];
       }
     }
     __syncthreads();
