@@ -35,6 +35,28 @@ struct cub::NumericTraits<sortie::EncodedKey<Word, Kind, Direction>>
 namespace sortie {
 namespace {
 
+/// Sorts pairs of 4-byte keys and values, fewer than 2^32.
+/// Buffers: RadixBuffers or const RadixArrays.
+template <class Buffers>
+cudaError_t sort_pairs_of_kind(void* temp_storage, std::size_t& temp_storage_bytes,
+                               Buffers& buffers, std::uint64_t n, KeyKind kind, Order order,
+                               int begin_bit, int end_bit, cudaStream_t stream) {
+  const auto sort = [&]<KeyKind Kind, Order Direction>() {
+    return cub_sort_counted<EncodedKey<std::uint32_t, Kind, Direction>, std::uint32_t>(
+        temp_storage, temp_storage_bytes, buffers, static_cast<std::uint32_t>(n), begin_bit,
+        end_bit, stream);
+  };
+  const auto with_order = [&]<KeyKind Kind>() {
+    return order == Order::ascending ? sort.template operator()<Kind, Order::ascending>()
+                                     : sort.template operator()<Kind, Order::descending>();
+  };
+  if (kind == KeyKind::unsigned_integer)
+    return sort.template operator()<KeyKind::unsigned_integer, Order::descending>();
+  return kind == KeyKind::signed_integer
+             ? with_order.template operator()<KeyKind::signed_integer>()
+             : with_order.template operator()<KeyKind::floating_point>();
+}
+
 /// Buffers: RadixBuffers or const RadixArrays.
 template <class Buffers>
 cudaError_t sort_of_kind(void* temp_storage, std::size_t& temp_storage_bytes, Buffers& buffers,
@@ -53,6 +75,9 @@ cudaError_t sort_of_kind(void* temp_storage, std::size_t& temp_storage_bytes, Bu
   if (kind == KeyKind::unsigned_integer && order == Order::ascending)
     return device_radix_sort(temp_storage, temp_storage_bytes, buffers, n, key_bytes, value_bytes,
                              begin_bit, end_bit, stream);
+  if (key_bytes == 4)
+    return sort_pairs_of_kind(temp_storage, temp_storage_bytes, buffers, n, kind, order, begin_bit,
+                              end_bit, stream);
   if (key_bytes == 1)
     return kind == KeyKind::unsigned_integer
                ? sort.template

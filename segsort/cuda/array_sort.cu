@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <span>
 #include <utility>
@@ -69,6 +70,12 @@ SORTIE_EXTERN_ARRAY_TILE(std::uint64_t);
 
 namespace {
 
+/// TEMPORARY, for measurements: "cub" or "own" for pairs of 4 bytes each.
+char array_trial() {
+  static const char* const set = std::getenv("SORTIE_ARRAY_TRY");
+  return set == nullptr ? ' ' : *set;
+}
+
 /// Least number of items, and largest number of groups, at which several arrays of values are sorted in
 /// groups of up to 8 bytes: gathers of long arrays miss the cache. On an H100, two arrays of u64 with u32 keys
 /// take 0.77 ms in groups and 0.78 by gathers (2^23), 1.39 and 1.66 (2^24).
@@ -82,13 +89,8 @@ static_assert(most_value_bytes * most_items_of_array_tile < std::uint64_t{1} << 
 /// Least number of pairs of 4-byte keys and 8-byte values that are examined. On an H100, 2^21 of density 1/x take
 /// 0.151 ms in one kernel, and 0.165 if they are examined; uniform ones 0.154 and 0.156 (13ff2809).
 constexpr std::uint64_t least_wide_pairs_examined = 1 << 22;
-/// Number of unsigned pairs of 4 bytes each from which on they are not sorted by cub::DeviceRadixSort.
+/// Number of pairs of 4-byte keys and values from which on they are not sorted by cub::DeviceRadixSort.
 constexpr std::uint64_t least_pairs_beyond_cub = 5 << 19;
-/// Largest arrays of keys of 1 or 2 bytes that cub::DeviceRadixSort sorts in one block. On an H100, 4096 u16
-/// with u32 values take 0.0138 ms by it and 0.0136 by ours (100 distinct keys: 0.0136, 0.0164), 8192 0.038 and
-/// 0.018 (13ff2809). With values of 8 bytes it takes fewer.
-constexpr std::uint64_t most_of_cub_block = 4864;
-constexpr std::uint64_t most_of_cub_block_with_long_values = 2304;
 /// Largest array that one block sorts.
 constexpr std::uint64_t most_items_of_block = longest_of_group_class(group_classes - 1);
 
@@ -117,8 +119,8 @@ class ArraySort {
              limited_shared_bytes(limits_.shared_bytes) >= static_cast<int>(shared_bytes);
     };
     has_room_for_short_digits_ = has_room(most_shared_bytes_of_short_digits);
-    has_room_for_tile_ = has_room(request.key_bytes == 8 ? array_tile_bytes<std::uint64_t>
-                                                         : array_tile_bytes<std::uint32_t>);
+    has_room_for_tile_ = has_room(with_key_word(
+        request.key_bytes, []<class Word>(Word) { return array_tile_bytes<Word>(); }));
   }
 
   cudaError_t run() {
@@ -204,11 +206,7 @@ class ArraySort {
   [[nodiscard]] bool takes_tile() const {
     const bool has_values_in_place =
         request_.value_bytes != 0 && request_.values_in != nullptr && is_in_place(request_);
-    // CUB sorts few narrow keys alone, or with values of 4 or 8 bytes, in one block, too.
-    const bool is_of_cub =
-        request_.key_bytes < 4 && has_common_values() &&
-        n() <= (request_.value_bytes == 8 ? most_of_cub_block_with_long_values : most_of_cub_block);
-    return !is_of_cub && n() <= most_items_of_array_tile && request_.several_values.empty() &&
+    return n() <= most_items_of_array_tile && request_.several_values.empty() &&
            !has_values_in_place && has_room_for_tile_;
   }
   template <class Word>
@@ -515,6 +513,10 @@ class ArraySort {
   cudaError_t sort_items(const ArrayRequest& items, bool values_are_scratch) {
     if (items.key_bytes == 1) return sort_narrow<std::uint8_t>(items);
     if (items.key_bytes == 2) return sort_narrow<std::uint16_t>(items);
+    if (array_trial() == 'c' && items.key_bytes == 4 && items.value_bytes == 4 &&
+        n() > most_items_of_block && !is_in_place(items) &&
+        (!items.input_is_scratch || alternates()))
+      return sort_by_cub(items);
     if (takes_short_digits(items))
       return items.key_bytes == 4 ? sort_by_short_digits<std::uint32_t>(items)
                                   : sort_by_short_digits<std::uint64_t>(items);
@@ -559,20 +561,23 @@ class ArraySort {
     });
   }
 
-  /// Whether cub::DeviceRadixSort takes less time than our passes: bits of unsigned keys, and the shortest pairs
+  /// Whether cub::DeviceRadixSort takes less time than our passes: some of the bits, and the shortest pairs
   /// that are examined. On an H100, 24 bits of 2^24 u32 with u32 values take 0.51 ms, by our passes 0.59; 40
   /// bits of u64 0.77 and 0.87; 2^21 u32 with u32 values 0.136 and 0.143, in DoubleBuffers 0.135 and 0.157.
   [[nodiscard]] bool takes_cub(const ArrayRequest& items) const {
-    const bool is_short_pair = items.key_bytes == 4 && items.value_bytes == 4 &&
-                               n() < least_pairs_beyond_cub && !has_preset_use_of_digits();
+    const bool is_pair = items.key_bytes == 4 && items.value_bytes == 4;
+    const bool is_short_pair = is_pair && n() < least_pairs_beyond_cub &&
+                               !has_preset_use_of_digits() && array_trial() != 'o';
     const bool takes_digits = items.key_bytes == 4 ? items.value_bytes != 0 : alternates();
-    return takes_digits && items.kind == KeyKind::unsigned_integer &&
-           items.order == Order::ascending && n() >= least_examined &&
+    const bool can_take_cub =
+        (is_pair && has_narrow_positions()) ||
+        (items.kind == KeyKind::unsigned_integer && items.order == Order::ascending);
+    return takes_digits && can_take_cub && n() >= least_examined &&
            items.end_bit != items.begin_bit &&
            (is_short_pair || items.end_bit - items.begin_bit != 8 * items.key_bytes) &&
            !is_in_place(items) && (!items.input_is_scratch || alternates());
   }
-  /// By cub::DeviceRadixSort. \pre keys of 1 or 2 bytes, or unsigned and ascending
+  /// By cub::DeviceRadixSort. \pre that of encoded_radix_sort()
   cudaError_t sort_by_cub(const ArrayRequest& items) {
     // CUB does not reject each size that is too small.
     if (alternates()) {

@@ -2,42 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "segsort/cuda/packed_field.cuh"
 #include "segsort/cuda/tile_sort.cuh"
 
-/// Sort of one array that fits the tile of a block: one kernel without temporary storage.
+/// Sort of one array of keys of 4 or 8 bytes that fits the tile of a block: one kernel without temporary storage.
 namespace sortie::segsort {
-
-/// Keys of 1 or 2 bytes are words of 4 bytes in a tile.
-template <class Stored>
-using TileWord = std::conditional_t<(sizeof(Stored) < 4), std::uint32_t, Stored>;
-
-/// Keys as the lowest bits of words.
-template <class Narrow>
-struct WidenedCodec {
-  static constexpr bool plain = false;
-
-  const BitRangeCodec<Narrow>& codec;
-  std::uint32_t compare_mask = codec.compare_mask;
-  int ignored_bits = codec.ignored_bits;
-
-  [[nodiscard]] __device__ std::uint32_t encode(std::uint32_t key) const {
-    return codec.encode(static_cast<Narrow>(key));
-  }
-  [[nodiscard]] __device__ Narrow decode(std::uint32_t word) const {
-    return codec.decode(static_cast<Narrow>(word));
-  }
-};
-template <class Stored>
-__device__ __forceinline__ decltype(auto) tile_codec(const BitRangeCodec<Stored>& codec) {
-  if constexpr (sizeof(Stored) < 4) {
-    return WidenedCodec<Stored>{codec};
-  } else {
-    return (codec);
-  }
-}
 
 /// A tile of keys whose values are gathered: keys that agree are not interchangeable.
 template <class Word, int Warps, int Items>
@@ -55,14 +25,13 @@ struct ArrayTile : Tile<Word, 0, Warps, Items> {
 ///
 /// \param values  `units` units for each item, none if that is 0; without `in`, the values are positions
 /// \pre arguments.keys_out is null, or holds the keys; values.in is not values.out
-template <class Stored, int Warps, int Items>
+template <class Word, int Warps, int Items>
 __global__ void __launch_bounds__(32 * Warps)
-    array_tile_kernel(Arguments<Stored> arguments, PackedField values, std::uint32_t items) {
-  using Word = TileWord<Stored>;
+    array_tile_kernel(Arguments<Word> arguments, PackedField values, std::uint32_t items) {
   using T = ArrayTile<Word, Warps, Items>;
   T& tile = tile_at<T>(0);
   typename T::Keys& own_keys = tile;
-  const auto& codec = tile_codec(arguments.codec);
+  const auto& codec = arguments.codec;
   const auto length = static_cast<int>(items);
   Word keys[T::items];
   std::uint32_t words[T::items];

@@ -14,6 +14,7 @@
 #include "segsort/cuda/block_sort.cuh"
 #include "segsort/cuda/bucket_runs.cuh"
 #include "segsort/cuda/few_keys.cuh"
+#include "segsort/cuda/narrow_array.cuh"
 #include "segsort/cuda/radix_passes.cuh"
 #include "segsort/cuda/short_digits.cuh"
 #include "tests/kernels/segsort_problem.hpp"
@@ -245,27 +246,36 @@ TEST(Kernels, RanksOfFewKeysInDoubleBuffers) {
   EXPECT_TRUE((sort_by_ranks<std::uint64_t, 8>(Keys::few_and_greatest, Order::ascending, true)));
 }
 
-/// Sorts an array in one tile, and gathers values of `Units` units.
-template <class Word, int Warps, int Items, class Unit, unsigned int Units>
-void sort_in_array_tile(std::uint32_t length, Keys kind, Order order = Order::ascending) {
+/// Sorts an array in one block, and gathers values of `Units` units.
+/// \param sort  called with the arguments of the kernel
+template <class Word, class Unit, unsigned int Units, class Sort>
+void sort_in_block(std::uint32_t length, Keys kind, Order order, int threads, const Sort& sort) {
   Problem<Word, 4> problem({length}, kind, order);
   std::vector<Unit> values(length * Units);
   std::vector<Unit> moved(length * Units);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<Unit>(i * 7);
-  cuda_on_host::run_block(32 * Warps, [&] {
-    array_tile_kernel<Word, Warps, Items>(
-        problem.arguments, PackedField{values.data(), moved.data(), sizeof(Unit), Units}, length);
+  cuda_on_host::run_block(threads, [&] {
+    sort(problem.arguments, PackedField{values.data(), moved.data(), sizeof(Unit), Units}, length);
   });
   // Positions are the values that the problem expects.
   Arguments<Word> positions = problem.arguments;
   positions.keys_out = nullptr;
-  cuda_on_host::run_block(32 * Warps, [&] {
-    array_tile_kernel<Word, Warps, Items>(
-        positions, PackedField{nullptr, problem.values_out.data(), 4, 1}, length);
+  cuda_on_host::run_block(threads, [&] {
+    sort(positions, PackedField{nullptr, problem.values_out.data(), 4, 1}, length);
   });
   problem.expect_sorted(any_length);
   for (std::uint32_t i = 0; i < length * Units; ++i)
     ASSERT_EQ(moved[i], values[problem.values_out[i / Units] * Units + i % Units]);
+}
+template <class Word, int Warps, int Items, class Unit, unsigned int Units>
+void sort_in_array_tile(std::uint32_t length, Keys kind, Order order = Order::ascending) {
+  sort_in_block<Word, Unit, Units>(length, kind, order, 32 * Warps,
+                                   array_tile_kernel<Word, Warps, Items>);
+}
+template <class Narrow, int Rows, class Unit, unsigned int Units>
+void sort_narrow_array(std::uint32_t length, Keys kind, Order order = Order::ascending) {
+  sort_in_block<Narrow, Unit, Units>(length, kind, order, NarrowArrayShared<Rows>::threads,
+                                     narrow_array_kernel<Narrow, Rows>);
 }
 
 TEST(Kernels, ArrayTile) {
@@ -277,8 +287,18 @@ TEST(Kernels, ArrayTile) {
   sort_in_array_tile<std::uint32_t, 16, 16, std::uint32_t, 1>(8192, Keys::random,
                                                               Order::descending);
   sort_in_array_tile<std::uint64_t, 16, 16, std::uint64_t, 1>(5000, Keys::few_random);
-  sort_in_array_tile<std::uint8_t, 16, 8, std::uint8_t, 1>(4000, Keys::random);
-  sort_in_array_tile<std::uint16_t, 8, 8, std::uint16_t, 3>(2001, Keys::random, Order::descending);
+}
+
+TEST(Kernels, NarrowArray) {
+  sort_narrow_array<std::uint8_t, 2, std::uint8_t, 1>(1, Keys::random);
+  sort_narrow_array<std::uint8_t, 2, std::uint32_t, 1>(1024, Keys::random, Order::descending);
+  sort_narrow_array<std::uint16_t, 2, std::uint64_t, 1>(513, Keys::half_greatest);
+  sort_narrow_array<std::uint16_t, 4, std::uint16_t, 3>(2001, Keys::random, Order::descending);
+  sort_narrow_array<std::uint8_t, 4, std::uint64_t, 2>(2048, Keys::few);
+  sort_narrow_array<std::uint8_t, 8, std::uint8_t, 5>(4000, Keys::half_greatest);
+  sort_narrow_array<std::uint16_t, 8, std::uint32_t, 1>(4096, Keys::random);
+  sort_narrow_array<std::uint16_t, 16, std::uint32_t, 1>(8191, Keys::random, Order::descending);
+  sort_narrow_array<std::uint8_t, 16, std::uint8_t, 1>(8192, Keys::random);
 }
 
 TEST(Kernels, Digits) {
