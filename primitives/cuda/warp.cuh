@@ -27,6 +27,10 @@ __device__ __forceinline__ std::uint32_t lanes_of(unsigned int mask) {
 __device__ __forceinline__ int first_lane(unsigned int mask) {
   return __ffs(static_cast<int>(mask)) - 1;
 }
+/// The highest lane of `mask`, which must not be empty.
+__device__ __forceinline__ int last_lane(unsigned int mask) {
+  return 31 - __clz(static_cast<int>(mask));
+}
 /// Number of lanes of `mask` below the calling lane.
 __device__ __forceinline__ std::uint32_t rank_among(unsigned int mask) {
   return lanes_of(mask & lanes_below());

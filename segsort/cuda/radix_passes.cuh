@@ -175,12 +175,15 @@ __device__ __forceinline__ AnyStatus items_before(AnyStatus* column, std::uint64
 
 /// Places of one item of each lane: from the next place of its digit on, in the order of the lanes.
 /// Lanes without an item take part. `peers`: the lanes whose items have the same digit.
+/// The highest of these takes the places: its rank is their number, which needs no further count.
 __device__ __forceinline__ std::uint32_t take_place(std::uint32_t* next_places, std::uint32_t digit,
                                                     unsigned int peers, bool valid) {
   const std::uint32_t before = rank_among(peers);
+  const int taker = last_lane(peers);
   std::uint32_t place = 0;
-  if (valid && before == 0) place = atomicAdd(&next_places[digit], lanes_of(peers));
-  return __shfl_sync(full_warp, place, first_lane(peers)) + before;
+  if (valid && static_cast<int>(lane()) == taker)
+    place = atomicAdd(&next_places[digit], before + 1);
+  return __shfl_sync(full_warp, place, taker) + before;
 }
 
 /// The lanes whose digits are equal, by votes on each bit; those without an item form one group.

@@ -372,8 +372,8 @@ TYPED_TEST(DeviceArraySort, EveryDistribution) {
 }
 
 TYPED_TEST(DeviceArraySort, EverySize) {
-  for (const std::size_t n :
-       {0, 1, 2, 31, 32, 127, 129, 2047, 2048, 2049, 8192, 8193, 32768, 32769, 65536, 65537})
+  for (const std::size_t n : {0,    1,    2,    31,   32,   127,  129,   1024,  1025,  2047,
+                              2048, 2049, 4096, 4097, 8192, 8193, 32768, 32769, 65536, 65537})
     ArrayCase<TypeParam>(Keys::uniform, n).check_all();
   // Keys that differ in low bits alone.
   for (const std::size_t n : {2000, 4000, 8000}) ArrayCase<TypeParam>(Keys::narrow, n).check_all();
@@ -389,7 +389,8 @@ TYPED_TEST(DeviceArraySort, BitRanges) {
   for (const auto& [begin, end] : {std::pair(0, 3), std::pair(2, bits), std::pair(bits / 2, bits),
                                    std::pair(bits, bits), std::pair(1, bits - 2)})
     for (const Order order : {Order::ascending, Order::descending})
-      ArrayCase<TypeParam>(Keys::uniform, 30'000, order, begin, end).check_all();
+      for (const std::size_t n : {3'001, 30'000})
+        ArrayCase<TypeParam>(Keys::uniform, n, order, begin, end).check_all();
 }
 
 TYPED_TEST(DeviceArraySort, DoubleBuffers) {
@@ -415,6 +416,23 @@ TYPED_TEST(DeviceArraySort, DoubleBuffers) {
     ArrayCase<TypeParam> sorted(Keys::uniform, 30'000, Order::descending, begin, end);
     sorted.check_keys(Storage::double_buffers);
     sorted.template check_pairs<std::uint32_t>(Storage::double_buffers);
+  }
+}
+
+// The shortest arrays that are examined are sorted by CUB, whose passes encode their keys.
+template <class Key>
+class DeviceArraySortOfShortPairs : public testing::Test {};
+using KeysOfShortPairs = testing::Types<std::uint32_t, std::int32_t, float>;
+TYPED_TEST_SUITE(DeviceArraySortOfShortPairs, KeysOfShortPairs);
+
+TYPED_TEST(DeviceArraySortOfShortPairs, EitherOrder) {
+  constexpr std::size_t n = (1 << 21) + 777;
+  for (const Order order : {Order::ascending, Order::descending}) {
+    for (const Storage storage : {Storage::arrays, Storage::double_buffers}) {
+      ArrayCase<TypeParam>(Keys::uniform, n, order).template check_pairs<std::uint32_t>(storage);
+      ArrayCase<TypeParam>(Keys::uniform, n, order, 3, 30).template check_pairs<float>(storage);
+    }
+    ArrayCase<TypeParam>(Keys::few, n, order).template check_pairs<std::uint32_t>();
   }
 }
 
