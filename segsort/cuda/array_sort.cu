@@ -70,7 +70,7 @@ SORTIE_EXTERN_ARRAY_TILE(std::uint64_t);
 
 namespace {
 
-/// TEMPORARY, for measurements: "cub" or "own" for pairs of 4 bytes each.
+/// TEMPORARY, for measurements: "cub", "own" or "short" for pairs of 4 bytes each.
 char array_trial() {
   static const char* const set = std::getenv("SORTIE_ARRAY_TRY");
   return set == nullptr ? ' ' : *set;
@@ -517,6 +517,9 @@ class ArraySort {
         n() > most_items_of_block && !is_in_place(items) &&
         (!items.input_is_scratch || alternates()))
       return sort_by_cub(items);
+    if (array_trial() == 's' && items.key_bytes == 4 && n() > most_items_of_block &&
+        !is_in_place(items) && (!items.input_is_scratch || alternates()))
+      return sort_by_short_digits<std::uint32_t>(items);
     if (takes_short_digits(items))
       return items.key_bytes == 4 ? sort_by_short_digits<std::uint32_t>(items)
                                   : sort_by_short_digits<std::uint64_t>(items);
