@@ -84,8 +84,7 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// |---|---|---|
 /// | 1 byte from 2^15 on, 2 bytes from 2^19 on (in DoubleBuffers 2^24), all bits | none | counting: one pass reads the keys, one writes them |
 /// | 8 bytes, all bits, 2^16 to 2^21 - 1, if even | none, 1, 2, 4 or 8 bytes | by the two highest digits, or magnitudes, then in tiles |
-/// | 4 or 8 bytes, up to 8192 | any one array, but not in place | one block, in its shared memory |
-/// | 1 or 2 bytes, up to 8192 | one array; none or of 4 bytes from 4865, of 8 bytes from 2305 items on | one block, in its shared memory |
+/// | any, up to 8192 | any one array, but not in place | one block, in its shared memory |
 /// | any otherwise, 8193 to 2^21 - 1 | none, 1, 2, 4 or 8 bytes, or 16 with 8-byte keys below 2^16 and others | by digits of 8 bits, all in one kernel |
 /// | 4 bytes, 2^21 to 2^22 - 1 | 8 bytes | by digits of 8 bits, all in one kernel |
 /// | 1 or 2 bytes otherwise | none, 4 or 8 bytes | cub::DeviceRadixSort, with an encoding of the keys |
@@ -93,8 +92,8 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// | 4 or 8 bytes, by up to 16 bits | 16 bytes | by digits of 8 bits, below 2^21 in one kernel |
 /// | 4 or 8 bytes, all bits, 2^21 (4 bytes alone: 2^22) to 2^28, if even | none, 1, 2, 4 or 8 bytes | by the two highest digits, or magnitudes, then in tiles |
 /// | 4 or 8 bytes otherwise | 1 or 2 bytes | by digits of 8 bits |
-/// | 4 bytes unsigned, from 2^21 on, ascending by some bits | 4 or 8 bytes | cub::DeviceRadixSort |
-/// | 4 bytes unsigned, 2^21 to 5 * 2^19 - 1, ascending | 4 bytes | cub::DeviceRadixSort |
+/// | 4 bytes, 2^21 to 5 * 2^19 - 1, or from 2^21 on by some bits | 4 bytes | cub::DeviceRadixSort, with an encoding of the keys |
+/// | 4 bytes unsigned, from 2^21 on, ascending by some bits | 8 bytes | cub::DeviceRadixSort |
 /// | 8 bytes unsigned in DoubleBuffers, from 2^21 on, ascending by some bits | none, 4 or 8 bytes | cub::DeviceRadixSort |
 /// | 4 bytes, 2^21 to 2^28 otherwise | none, 4 or 8 bytes | by digits of 8 bits |
 /// | 4 or 8 bytes, by up to 8 bits, from 2^21 on | none, 4 or 8 bytes | one pass over a digit |
