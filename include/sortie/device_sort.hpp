@@ -84,18 +84,20 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// |---|---|---|
 /// | 1 byte from 2^15 on, 2 bytes from 2^19 on (in DoubleBuffers 2^24), all bits | none | counting: one pass reads the keys, one writes them |
 /// | 8 bytes, all bits, 2^16 to 2^21 - 1, if even | none, 1, 2, 4 or 8 bytes | by the two highest digits, or magnitudes, then in tiles |
-/// | any, up to 8192 | any one array, but not in place | one block, in its shared memory |
+/// | 1 or 2 bytes, 2049 to 4864 | none, or 4 bytes | cub::DeviceRadixSort, in one block |
+/// | any otherwise, up to 8192 | any one array, but not in place | one block, in its shared memory |
 /// | any otherwise, 8193 to 2^21 - 1 | none, 1, 2, 4 or 8 bytes, or 16 with 8-byte keys below 2^16 and others | by digits of 8 bits, all in one kernel |
-/// | 4 bytes, 2^21 to 2^22 - 1 | 8 bytes | by digits of 8 bits, all in one kernel |
+/// | 4 bytes, 2^21 to 2^22 | 1, 2, 4 or 8 bytes | by digits of 8 bits, all in one kernel |
+/// | 4 bytes, 2^21 to 3 * 2^21 | none | by digits of 8 bits, all in one kernel |
 /// | 1 or 2 bytes otherwise | none, 4 or 8 bytes | cub::DeviceRadixSort, with an encoding of the keys |
 /// | 1 or 2 bytes otherwise | 1, 2 or 16 bytes | by digits of 8 bits |
 /// | 4 or 8 bytes, by up to 16 bits | 16 bytes | by digits of 8 bits, below 2^21 in one kernel |
-/// | 4 or 8 bytes, all bits, 2^21 (4 bytes alone: 2^22) to 2^28, if even | none, 1, 2, 4 or 8 bytes | by the two highest digits, or magnitudes, then in tiles |
+/// | 4 or 8 bytes, all bits, from 2^21 on to 2^28, if even | none, 1, 2, 4 or 8 bytes | by the two highest digits, or magnitudes, then in tiles |
 /// | 4 or 8 bytes otherwise | 1 or 2 bytes | by digits of 8 bits |
-/// | 4 bytes, 2^21 to 5 * 2^19 - 1, or from 2^21 on by some bits | 4 bytes | cub::DeviceRadixSort, with an encoding of the keys |
-/// | 4 bytes unsigned, from 2^21 on, ascending by some bits | 8 bytes | cub::DeviceRadixSort |
+/// | 4 bytes, from 2^22 + 1 on by some bits | 4 bytes | cub::DeviceRadixSort, with an encoding of the keys |
+/// | 4 bytes unsigned, from 2^22 + 1 on, ascending by some bits | 8 bytes | cub::DeviceRadixSort |
 /// | 8 bytes unsigned in DoubleBuffers, from 2^21 on, ascending by some bits | none, 4 or 8 bytes | cub::DeviceRadixSort |
-/// | 4 bytes, 2^21 to 2^28 otherwise | none, 4 or 8 bytes | by digits of 8 bits |
+/// | 4 bytes, up to 2^28 otherwise | none, 4 or 8 bytes | by digits of 8 bits |
 /// | 4 or 8 bytes, by up to 8 bits, from 2^21 on | none, 4 or 8 bytes | one pass over a digit |
 /// | 4 or 8 bytes, if uneven | none, 4 or 8 bytes | by digits of 8 bits |
 /// | 4 or 8 bytes otherwise | none, 4 or 8 bytes | by ranges, as long segments are |
@@ -104,7 +106,7 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// | any, out of place, from 2^24 on | several arrays, in up to 4 groups of 8 bytes | a sort for each group |
 /// | any | several arrays otherwise | as for their positions, by which each array is then gathered |
 ///
-/// From 2^21 keys of 4 bytes and 2^16 of 8 bytes on, a sample decides whether these are examined first: items in
+/// From 2^22 + 1 keys of 4 bytes (alone: 3 * 2^21 + 1; in place: 2^21) and 2^16 of 8 bytes on, a sample decides whether these are examined first: items in
 /// order or in reverse order are copied; up to 512 distinct keys without values are counted; up to
 /// 256 with values are counted, and their items moved in one pass, if all bits are compared.
 /// Keys are even if they span more than half of all values, and no part of the sample is much larger
@@ -133,11 +135,9 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// the copy of the values, three arrays of positions or of packed values. Positions: two arrays of them,
 /// and two of the keys.
 ///
-/// CUB is faster in some cases: on an H100, keys from 2^22 items on that are sorted by digits take up to
-/// 1.2 times its time (4 bytes) or 1.1 times (8 bytes), and 2^24 keys of 4 bytes with values of up to 4 bytes,
-/// of a density of 1/x, up to 1.4 times. Pairs of 4-byte keys of other kinds than unsigned ascending ones,
-/// with values of up to 4 bytes, take 1.1 times for 2^21 items, and keys of 1 byte up to 1.2 times for at
-/// most 4864 items.
+/// CUB is faster in some cases: on an H100, pairs of 4-byte keys from 2^22 + 1 items on that are sorted by
+/// digits take up to 1.3 times its time, 4-byte keys alone from 3 * 2^21 + 1 on up to 1.1 times, 2^21 keys of 8
+/// bytes that are sorted by digits 1.2 times, and of 100 distinct keys 2^22 with values of 4 bytes 1.02 times.
 ///
 /// Complexity: by ranges one pass over the items for each factor of 256 to 512 in their number, at
 /// most one for each 4 bits of the key; by digits at most one for each 8 bits.

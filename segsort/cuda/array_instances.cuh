@@ -27,6 +27,8 @@ SORTIE_EXTERN_SHORT_DIGITS_OF(std::uint64_t);
 SORTIE_EXTERN_SHORT_DIGITS(std::uint8_t, 4, true);
 SORTIE_EXTERN_SHORT_DIGITS(std::uint16_t, 4, true);
 SORTIE_EXTERN_SHORT_DIGITS(std::uint32_t, 4, true);
+SORTIE_EXTERN_SHORT_DIGITS(std::uint32_t, 1, true);
+SORTIE_EXTERN_SHORT_DIGITS(std::uint32_t, 2, true);
 #undef SORTIE_EXTERN_SHORT_DIGITS_OF
 #define SORTIE_EXTERN_CARRIED(Word, value_bytes)                                            \
   SORTIE_EXTERN_SHORT_DIGITS(Word, value_bytes, false);                                     \

@@ -4,35 +4,61 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
+#include <optional>
 
 #include "primitives/cuda/device_radix_sort.hpp"
 #include "primitives/payload.hpp"
 #include "segsort/cuda/array_decision.cuh"
 #include "segsort/cuda/array_instances.cuh"
+#include "segsort/cuda/array_presets.hpp"
 #include "segsort/cuda/array_request.hpp"
+#include "segsort/cuda/array_trial.hpp"
 #include "segsort/cuda/counting_sort.cuh"
 #include "segsort/cuda/double_buffers.hpp"
 
 namespace sortie::segsort {
 namespace {
 
-/// TEMPORARY, for measurements: "cub", "own" or "short" for pairs of 4 bytes each.
-char array_trial() {
-  static const char* const set = std::getenv("SORTIE_ARRAY_TRY");
-  return set == nullptr ? ' ' : *set;
+/// Largest arrays of 4-byte keys that are sorted in one kernel for all digits, alone and with values of up
+/// to 8 bytes. On an H100 (ca976dd3, u32, eight distributions), the kernel takes this part of the time of
+/// cub::DeviceRadixSort; in brackets if arrays are examined, and sorted by what is found:
+///
+/// | items | alone | values of 4 bytes | values of 8 bytes |
+/// |---|---|---|---|
+/// | 2^21 | 0.22 to 0.74 (0.39 to 0.81) | 0.22 to 0.94 (0.64 to 1.26) | 0.22 to 0.95 |
+/// | 2^22 | 0.22 to 0.73 (0.49 to 1.05) | 0.23 to 1.02 (0.41 to 1.19) | 0.23 to 1.00 (0.38 to 1.14) |
+/// | 5 M | 0.22 to 0.80 (0.41 to 1.06) | 0.23 to 1.09 (0.35 to 1.18) | 0.23 to 1.06 (0.28 to 1.13) |
+/// | 6 M | 0.23 to 0.84 (0.38 to 1.10) | 0.24 to 1.08 (0.31 to 1.12) | 0.24 to 1.05 (0.26 to 1.11) |
+///
+/// Of those of 2^22, few distinct keys take most, and normally distributed ones if they are examined.
+constexpr std::uint64_t most_keys_in_one_kernel = 3 << 21;
+constexpr std::uint64_t most_pairs_in_one_kernel = 1 << 22;
+
+std::optional<std::uint64_t> preset_least_examined_items;
+
+/// Least number of items that are not sorted in one kernel for all digits.
+std::uint64_t least_examined_of(const ArrayRequest& request) {
+  if (preset_least_examined_items.has_value()) return *preset_least_examined_items;
+  if (array_trial('o')) return least_examined;
+  if (request.key_bytes != 4 || request.value_bytes > 8 || has_preset_use_of_digits())
+    return least_examined;
+  return (request.value_bytes == 0 ? most_keys_in_one_kernel : most_pairs_in_one_kernel) + 1;
 }
 
-/// Least number of pairs of 4-byte keys and 8-byte values that are examined. On an H100, 2^21 of density 1/x take
-/// 0.151 ms in one kernel, and 0.165 if they are examined; uniform ones 0.154 and 0.156 (13ff2809).
-constexpr std::uint64_t least_wide_pairs_examined = 1 << 22;
-/// Number of pairs of 4-byte keys and values from which on they are not sorted by cub::DeviceRadixSort.
-constexpr std::uint64_t least_pairs_beyond_cub = 5 << 19;
+/// From so many items of 4-byte keys with values of 4 bytes on, temporary storage is at most that of
+/// cub::DeviceRadixSort for the type of the number of items.
+constexpr std::uint64_t least_in_storage_of_cub = 1 << 21;
 
 constexpr std::size_t most_shared_bytes_of_short_digits = std::max(
     {sizeof(radix::PassShared<std::uint8_t, 8, radix::short_shape<std::uint8_t, 8>>),
-     sizeof(radix::PassShared<std::uint16_t, 4, radix::short_shape_of<std::uint16_t, 4, true>>),
+     sizeof(radix::PassShared<std::uint16_t, 4,
+                              radix::short_shape_of<std::uint16_t, 4, radix::ShortTiles::large>>),
      sizeof(radix::PassShared<std::uint16_t, 16, radix::short_shape<std::uint16_t, 16>>),
+     sizeof(radix::PassShared<std::uint32_t, 4,
+                              radix::short_shape_of<std::uint32_t, 4, radix::ShortTiles::large>>),
+     sizeof(radix::PassShared<
+            std::uint32_t, 4,
+            radix::short_shape_of<std::uint32_t, 4, radix::ShortTiles::large_in_twos>>),
      sizeof(radix::PassShared<std::uint32_t, 8, radix::short_shape<std::uint32_t, 8>>),
      sizeof(radix::PassShared<std::uint64_t, 8, radix::short_shape<std::uint64_t, 8>>)});
 
@@ -95,11 +121,6 @@ class ItemSort {
   cudaError_t sort(bool values_are_scratch) {
     if (request_.key_bytes == 1) return sort_narrow<std::uint8_t>();
     if (request_.key_bytes == 2) return sort_narrow<std::uint16_t>();
-    const bool may_try = n_ > most_items_of_block && has_buffers_for_passes(request_);
-    if (array_trial() == 'c' && request_.key_bytes == 4 && request_.value_bytes == 4 && may_try)
-      return sort_by_cub();
-    if (array_trial() == 's' && request_.key_bytes == 4 && may_try)
-      return sort_by_short_digits<std::uint32_t>();
     if (takes_short_digits())
       return request_.key_bytes == 4 ? sort_by_short_digits<std::uint32_t>()
                                      : sort_by_short_digits<std::uint64_t>();
@@ -118,31 +139,38 @@ class ItemSort {
   cudaError_t sort_carried() {
     if constexpr (sizeof(Word) >= 4 && ValueBytes <= 2) {
       const DeviceRequest device = long_array(request_, false);
-      if ((is_long_key_examined(request_) || n_ >= least_examined) && has_large_tiles(device))
+      if ((is_long_key_examined(request_) || n_ >= least_examined_of(request_)) &&
+          has_large_tiles(device))
         return sort_long_array(device);
     }
-    return n_ < least_examined ? sort_by_short_digits<Word, ValueBytes, false>()
-                               : sort_by_long_digits<Word, ValueBytes>();
+    if (n_ >= least_examined_of(request_)) return sort_by_long_digits<Word, ValueBytes>();
+    if constexpr (sizeof(Word) == 4 && ValueBytes <= 2)
+      if (has_narrow_count()) return sort_by_short_digits<Word, ValueBytes, true>();
+    return sort_by_short_digits<Word, ValueBytes, false>();
   }
 
   /// Whether a short array is sorted by its digits in one kernel without being examined.
   [[nodiscard]] bool takes_short_digits() const {
-    const bool is_wide_pair =
-        request_.key_bytes == 4 && request_.value_bytes == 8 && !has_preset_use_of_digits();
     return !is_long_key_examined(request_) && n_ > most_items_of_block &&
-           n_ < (is_wide_pair ? least_wide_pairs_examined : least_examined) &&
-           has_buffers_for_passes(request_) && compared_bits(request_) != 0 &&
-           has_memory_for_short_digits(call_);
+           n_ < least_examined_of(request_) && has_buffers_for_passes(request_) &&
+           compared_bits(request_) != 0 && has_memory_for_short_digits(call_);
   }
   template <class Word>
   cudaError_t sort_by_short_digits() {
     if (request_.value_bytes == 0) return sort_by_short_digits<Word, 0, false>();
     if (request_.value_bytes == 8) return sort_by_short_digits<Word, 8, false>();
-    // Beside a copy of the items, the statuses hardly matter.
+    // Beside a copy of few items, the statuses hardly matter.
     const bool has_copy = !alternates(request_) && compared_bits(request_) > radix::digit_bits;
     if constexpr (sizeof(Word) <= 4)
-      if (request_.has_narrow_count && !has_copy) return sort_by_short_digits<Word, 4, true>();
+      if (has_narrow_count() && (!has_copy || n_ >= least_in_storage_of_cub))
+        return sort_by_short_digits<Word, 4, true>();
     return sort_by_short_digits<Word, 4, false>();
+  }
+  /// Whether tiles must be as large as those of cub::DeviceRadixSort for numbers of items of 32 bits.
+  [[nodiscard]] bool has_narrow_count() const {
+    if (array_trial('n')) return true;   // TEMPORARY
+    if (array_trial('s')) return false;  // TEMPORARY
+    return request_.has_narrow_count;
   }
   template <class Word, int ValueBytes, bool IsLarge>
   cudaError_t sort_by_short_digits() {
@@ -221,21 +249,16 @@ class ItemSort {
     });
   }
 
-  /// Whether cub::DeviceRadixSort takes less time than our passes: some of the bits, and the shortest pairs
-  /// that are examined. On an H100, 24 bits of 2^24 u32 with u32 values take 0.51 ms, by our passes 0.59; 40
-  /// bits of u64 0.77 and 0.87; 2^21 u32 with u32 values 0.136 and 0.143, in DoubleBuffers 0.135 and 0.157.
+  /// Whether cub::DeviceRadixSort takes less time than our passes: long arrays by some of the bits. On an
+  /// H100, 24 bits of 2^24 u32 with u32 values take 0.51 ms, by our passes 0.59; 40 bits of u64 0.77 and 0.87.
   [[nodiscard]] bool takes_cub() const {
-    const bool is_pair = request_.key_bytes == 4 && request_.value_bytes == 4;
-    const bool is_short_pair = is_pair && n_ < least_pairs_beyond_cub &&
-                               !has_preset_use_of_digits() && array_trial() != 'o';
     const bool takes_digits =
         request_.key_bytes == 4 ? request_.value_bytes != 0 : alternates(request_);
     const bool can_take_cub =
-        (is_pair && n_ <= ~std::uint32_t{0}) ||
+        (request_.key_bytes == 4 && request_.value_bytes == 4 && n_ <= ~std::uint32_t{0}) ||
         (request_.kind == KeyKind::unsigned_integer && request_.order == Order::ascending);
     return takes_digits && can_take_cub && n_ >= least_examined && compared_bits(request_) != 0 &&
-           (is_short_pair || compared_bits(request_) != 8 * request_.key_bytes) &&
-           has_buffers_for_passes(request_);
+           compared_bits(request_) != 8 * request_.key_bytes && has_buffers_for_passes(request_);
   }
   /// By cub::DeviceRadixSort. \pre that of encoded_radix_sort()
   cudaError_t sort_by_cub() {
@@ -283,6 +306,10 @@ class ItemSort {
 };
 
 }  // namespace
+
+void preset_least_examined(std::optional<std::uint64_t> items) {
+  preset_least_examined_items = items;
+}
 
 cudaError_t sort_items(ArrayCall& call, const ArrayRequest& request, bool values_are_scratch) {
   return ItemSort(call, request).sort(values_are_scratch);

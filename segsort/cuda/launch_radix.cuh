@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "segsort/cuda/array_trial.hpp"
 #include "segsort/cuda/bucket_runs.cuh"
 #include "segsort/cuda/launch.cuh"
 #include "segsort/cuda/radix_passes.cuh"
@@ -64,7 +65,8 @@ cudaError_t launch_radix(const LaunchPlan& plan, const Arguments<Word>& argument
                             0, decision, method, passes, storage.statuses, words);
       }
       if (status != cudaSuccess) return status;
-      const radix::Portion portion{pass, number++, begin, length, radix::has_wide_starts(n)};
+      const radix::Portion portion{
+          pass, number++, begin, length, radix::has_wide_starts(n), array_trial('v')};
       const std::uint64_t tiles = (length - 1) / Shared::tile + 1;
       const auto launch_pass = [&]<bool IsPlain>() {
         const auto launch_one = [&](auto kernel) {

@@ -215,6 +215,10 @@ class ArrayCase {
                    : DeviceSort::SortPairsDescending(temporary, bytes, keys, both, size(),
                                                      begin_bit_, end_bit_, stream_);
       const Value* const from = both.Current();
+      if (has_narrow_count_ && order_ == Order::ascending)
+        return DeviceSort::SortPairs(temporary, bytes, key(keys_in.data()), key(keys_out.data()),
+                                     from, both.Alternate(), static_cast<int>(size()), begin_bit_,
+                                     end_bit_, stream_);
       return order_ == Order::ascending
                  ? DeviceSort::SortPairs(temporary, bytes, key(keys_in.data()),
                                          key(keys_out.data()), from, both.Alternate(), size(),
@@ -317,7 +321,7 @@ class ArrayCase {
   void set_lead(std::size_t lead) { lead_ = lead; }
   /// Bytes of poison before the arrays of values.
   void set_value_lead(std::size_t lead) { value_lead_ = lead; }
-  /// Ascending pairs in DoubleBuffers: passes the number of items as an integer of 32 bits.
+  /// Ascending pairs: passes the number of items as an integer of 32 bits.
   void set_narrow_count() { has_narrow_count_ = true; }
 
  private:

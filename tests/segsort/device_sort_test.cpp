@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/cuda/check.hpp"
+#include "segsort/cuda/array_presets.hpp"
 #include "segsort/cuda/device_request.hpp"
 #include "tests/segsort/array_sort_case.hpp"
 
@@ -23,8 +24,8 @@ TYPED_TEST(DeviceArraySort, EveryDistribution) {
 }
 
 TYPED_TEST(DeviceArraySort, EverySize) {
-  for (const std::size_t n : {0,    1,    2,    31,   32,   127,  129,   1024,  1025,  2047,
-                              2048, 2049, 4096, 4097, 8192, 8193, 32768, 32769, 65536, 65537})
+  for (const std::size_t n : {0,    1,    2,    31,   32,   127,  129,  1024,  1025,  2047,  2048,
+                              2049, 4096, 4097, 4864, 4865, 8192, 8193, 32768, 32769, 65536, 65537})
     ArrayCase<TypeParam>(Keys::uniform, n).check_all();
   // Keys that differ in low bits alone.
   for (const std::size_t n : {2000, 4000, 8000}) ArrayCase<TypeParam>(Keys::narrow, n).check_all();
@@ -70,25 +71,70 @@ TYPED_TEST(DeviceArraySort, DoubleBuffers) {
   }
 }
 
-// The shortest arrays that are examined are sorted by CUB, whose passes encode their keys.
+/// Arrays of keys of 4 bytes are examined from 2^21 items on, which takes less time than with longer ones.
 template <class Key>
-class DeviceArraySortOfShortPairs : public testing::Test {};
-using KeysOfShortPairs = testing::Types<std::uint32_t, std::int32_t, float>;
-TYPED_TEST_SUITE(DeviceArraySortOfShortPairs, KeysOfShortPairs);
+class DeviceArraySortExamined : public testing::Test {
+ protected:
+  DeviceArraySortExamined() { segsort::preset_least_examined(1 << 21); }
+  ~DeviceArraySortExamined() override { segsort::preset_least_examined(std::nullopt); }
+};
 
-TYPED_TEST(DeviceArraySortOfShortPairs, EitherOrder) {
+// One kernel takes all digits of arrays that are not examined, for numbers of items of 32 bits in large tiles.
+template <class Key>
+class DeviceArraySortOfLongPairs : public testing::Test {};
+using KeysOfLongPairs = testing::Types<std::uint32_t, std::int32_t, float>;
+TYPED_TEST_SUITE(DeviceArraySortOfLongPairs, KeysOfLongPairs);
+
+TYPED_TEST(DeviceArraySortOfLongPairs, InOneKernel) {
   constexpr std::size_t n = (1 << 21) + 777;
-  for (const Order order : {Order::ascending, Order::descending}) {
-    for (const Storage storage : {Storage::arrays, Storage::double_buffers}) {
-      ArrayCase<TypeParam>(Keys::uniform, n, order).template check_pairs<std::uint32_t>(storage);
-      ArrayCase<TypeParam>(Keys::uniform, n, order, 3, 30).template check_pairs<float>(storage);
+  for (const Storage storage : {Storage::arrays, Storage::double_buffers}) {
+    ArrayCase<TypeParam> sorted(Keys::uniform, n);
+    sorted.template check_pairs<std::uint32_t>(storage);
+    sorted.set_narrow_count();
+    sorted.template check_pairs<std::uint32_t>(storage);
+    ArrayCase<TypeParam> by_some(Keys::uniform, n, Order::descending, 3, 30);
+    by_some.template check_pairs<float>(storage);
+  }
+}
+// In large tiles, with one and with two blocks of a multiprocessor.
+TEST(DeviceArraySortLimits, InOneKernelEveryDistribution) {
+  for (const Keys keys : all_keys) {
+    for (const std::size_t n : {100'003, 1'300'003}) {
+      ArrayCase<std::uint32_t> sorted(keys, n);
+      sorted.set_narrow_count();
+      sorted.check_pairs<std::uint32_t>(Storage::double_buffers);
+      sorted.check_pairs<Record<2>>();
     }
-    ArrayCase<TypeParam>(Keys::few, n, order).template check_pairs<std::uint32_t>();
+  }
+}
+// The longest arrays that are not examined, and the shortest that are.
+TEST(DeviceArraySortLimits, OnBothSides) {
+  for (const std::size_t n : {1 << 22, (1 << 22) + 1}) {
+    ArrayCase<float> pairs(Keys::uniform, n);
+    pairs.set_narrow_count();
+    pairs.check_pairs<std::uint32_t>();
+    pairs.check_pairs<double>(Storage::double_buffers);
+    pairs.check_pairs<Record<2>>();
+  }
+  for (const std::size_t n : {3 << 21, (3 << 21) + 1})
+    ArrayCase<std::uint32_t>(Keys::uniform, n).check_keys();
+}
+
+// Examined arrays are sorted by CUB if some of the bits are compared; its passes encode their keys.
+template <class Key>
+class DeviceArraySortByCub : public DeviceArraySortExamined<Key> {};
+TYPED_TEST_SUITE(DeviceArraySortByCub, KeysOfLongPairs);
+
+TYPED_TEST(DeviceArraySortByCub, SomeBitsInEitherOrder) {
+  for (const Order order : {Order::ascending, Order::descending}) {
+    ArrayCase<TypeParam> sorted(Keys::uniform, (1 << 21) + 777, order, 3, 30);
+    for (const Storage storage : {Storage::arrays, Storage::double_buffers})
+      sorted.template check_pairs<float>(storage);
   }
 }
 
 template <class Key>
-class DeviceArraySortOfLongBuffers : public testing::Test {};
+class DeviceArraySortOfLongBuffers : public DeviceArraySortExamined<Key> {};
 using KeysOfLongBuffers = testing::Types<std::uint8_t, __half, std::uint32_t, double>;
 TYPED_TEST_SUITE(DeviceArraySortOfLongBuffers, KeysOfLongBuffers);
 
@@ -128,7 +174,7 @@ TYPED_TEST(DeviceArraySort, ArraysWithoutAlignment) {
 }
 
 template <class Key>
-class DeviceArraySortOfOrdered : public testing::Test {};
+class DeviceArraySortOfOrdered : public DeviceArraySortExamined<Key> {};
 TYPED_TEST_SUITE(DeviceArraySortOfOrdered, UnsignedKeys);
 
 // Beyond the size from which arrays are examined.
@@ -199,7 +245,7 @@ TYPED_TEST(DeviceArraySortOfOrdered, InPlace) {
 }
 
 template <class Key>
-class DeviceArraySortByDigits : public testing::Test {
+class DeviceArraySortByDigits : public DeviceArraySortExamined<Key> {
  protected:
   ~DeviceArraySortByDigits() override { segsort::preset_use_of_digits(std::nullopt); }
 };
@@ -305,7 +351,7 @@ TEST(DeviceArraySortCall, TemporaryStorageIsBounded) {
 }
 
 TEST(DeviceArraySortCall, IsCapturedInAGraph) {
-  constexpr std::size_t n = (1 << 21) + 1;
+  constexpr std::size_t n = (3 << 21) + 1;
   Stream stream;
   std::vector<std::uint32_t> keys = draw<std::uint32_t>(Keys::uniform, n);
   GuardedArray<std::uint32_t> in(keys, stream);
