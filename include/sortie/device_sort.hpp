@@ -117,7 +117,7 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// differ.
 /// Digits take one pass each, digits in which all keys agree take none. Ranges are taken in place,
 /// and on GPUs with less shared memory. One kernel that takes all digits checks the order of the keys while it
-/// counts them, and copies an array in order.
+/// counts them, and copies an array in order, or in reverse order if the result is not in the input.
 ///
 /// With DoubleBuffers, passes alternate between the two buffers, where the table has ranges by digits.
 /// Keys in order are then read once, and most stay where they are.

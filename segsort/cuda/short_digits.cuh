@@ -56,7 +56,8 @@ inline constexpr bool has_tiles_in_twos = sizeof(Word) == 4;
 template <class Word>
 struct ShortPasses {
   std::uint32_t next_tile[all_passes<Word>];
-  std::uint32_t is_disordered;  ///< not 0 if a key is followed by a lesser one
+  std::uint32_t does_not_ascend;   ///< not 0 if a key is followed by a lesser one
+  std::uint32_t does_not_descend;  ///< see OrderCheck
   std::uint32_t counts[all_passes<Word>]
                       [digits];  ///< of the items of each digit; rows for the passes
 };
@@ -89,9 +90,10 @@ struct StartOfThread {
   __device__ void store(unsigned int, std::uint64_t) const {}
 };
 
-/// Copies an array. Called by the whole grid.
+/// Copies an array, or writes it in reverse. Called by the whole grid.
 template <class Item>
-__device__ __forceinline__ void copy_array(const Item* from, Item* to, std::uint32_t length) {
+__device__ __forceinline__ void copy_array(const Item* from, Item* to, std::uint32_t length,
+                                           bool in_reverse) {
   constexpr int at_once = 8;
   const std::uint32_t all_threads = gridDim.x * blockDim.x;
   for (std::uint32_t begin = blockIdx.x * blockDim.x + threadIdx.x; begin < length;
@@ -100,37 +102,46 @@ __device__ __forceinline__ void copy_array(const Item* from, Item* to, std::uint
 #pragma unroll
     for (int r = 0; r < at_once; ++r) items[r] = from[min(begin + r * all_threads, length - 1)];
 #pragma unroll
-    for (int r = 0; r < at_once; ++r)
-      if (begin + r * all_threads < length) to[begin + r * all_threads] = items[r];
+    for (int r = 0; r < at_once; ++r) {
+      const std::uint32_t place = begin + r * all_threads;
+      if (place < length) to[in_reverse ? length - 1 - place : place] = items[r];
+    }
   }
 }
 
-/// Looks for keys that are followed by lesser ones, while the digits of all keys are counted.
-template <class Word>
+/// Looks for keys that are followed by lesser ones, and for others that are not followed by lesser or
+/// (without values) the same ones, while the digits of all keys are counted.
+template <class Word, bool HasValues>
 struct OrderCheck {
   const Arguments<Word>& arguments;
   std::uint32_t length;
-  bool is_ordered = true;  ///< as far as the warp has looked
+  bool ascends = true;   ///< as far as the warp has looked
+  bool descends = true;  ///< the same; in reverse, equal keys would not keep their order
 
   /// \param keys   of the thread, in a tile
   /// \param first  place of the first of them
   template <int Items>
   __device__ __forceinline__ void operator()(const Word (&keys)[Items], std::uint64_t first) {
-    // One row of a tile is enough to see that most arrays are not in order.
+    // One row of a tile is enough to see that most arrays are in neither order.
 #pragma unroll
     for (int r = 0; r < Items; ++r) {
-      if (!is_ordered) return;
+      if (!ascends && !descends) return;
       const std::uint64_t place = first + r * blockDim.x;
       const Word next = arguments.keys_in[min(place + 1, std::uint64_t{length} - 1)];
-      is_ordered =
-          __all_sync(full_warp, place >= length || compared_bits(arguments.codec, keys[r]) <=
-                                                       compared_bits(arguments.codec, next)) != 0;
+      const Word bits = compared_bits(arguments.codec, keys[r]);
+      const Word bits_of_next = compared_bits(arguments.codec, next);
+      const bool is_last = place + 1 >= length;
+      if (ascends) ascends = __all_sync(full_warp, is_last || bits <= bits_of_next) != 0;
+      if (descends)
+        descends = __all_sync(full_warp, is_last || bits > bits_of_next ||
+                                             (!HasValues && keys[r] == next)) != 0;
     }
   }
 };
 
 /// Sorts an array of less than 2^27 items. The blocks clear the tables, count all digits, and take
-/// one pass after the other; digits in which all keys agree take none. An array in order is copied.
+/// one pass after the other; digits in which all keys agree take none. An array in order is copied, also in
+/// reverse order, unless the output is the input.
 ///
 ///   global memory   counts of all digits; statuses as in a pass of radix_passes.cuh
 ///   shared memory   the counters, then PassShared
@@ -160,24 +171,27 @@ __global__ void __launch_bounds__(short_shape_of<Word, ValueBytes, Tiles>.thread
   grid.sync();
 
   auto* const counts = reinterpret_cast<unsigned int*>(shared.area);
-  OrderCheck<Word> check{arguments, length};
+  OrderCheck<Word, ValueBytes != 0> check{arguments, length};
   count_digits_of_tiles<threads>(
       arguments, counts, 0, used_passes, false, length,
       [&](const auto& keys, std::uint64_t first) { check(keys, first); });
-  if (!check.is_ordered && lane() == 0) store_relaxed(passes->is_disordered, 1u);
+  if (!check.ascends && lane() == 0) store_relaxed(passes->does_not_ascend, 1u);
+  if (!check.descends && lane() == 0) store_relaxed(passes->does_not_descend, 1u);
   constexpr unsigned int counters = all_passes<Word> * digits;
   for (unsigned int i = thread; i < static_cast<unsigned int>(used_passes) * digits; i += threads) {
     const unsigned int sum = counts[i] + counts[counters + i];
     if (sum != 0) atomicAdd(&passes->counts[i / digits][i % digits], sum);
   }
   grid.sync();
-  if (passes->is_disordered == 0) {
-    if (arguments.keys_in == arguments.keys_out) return;
-    copy_array(arguments.keys_in, arguments.keys_out, length);
+  const bool ascends = passes->does_not_ascend == 0;
+  const bool is_in_place = arguments.keys_in == arguments.keys_out;
+  if (ascends || (passes->does_not_descend == 0 && !is_in_place)) {
+    if (is_in_place) return;
+    copy_array(arguments.keys_in, arguments.keys_out, length, !ascends);
     if constexpr (ValueBytes != 0) {
       using Value = ValueWord<ValueBytes>;
       copy_array(static_cast<const Value*>(arguments.values_in),
-                 static_cast<Value*>(arguments.values_out), length);
+                 static_cast<Value*>(arguments.values_out), length, !ascends);
     }
     return;
   }

@@ -100,6 +100,8 @@ TEST(Kernels, ShortDigits) {
   sort_by_short_digits<std::uint64_t, 4>(Keys::half_greatest, Order::descending);
   sort_by_short_digits<std::uint32_t, 4>(Keys::ascending);
   sort_by_short_digits<std::uint64_t, 8>(Keys::ascending, Order::descending);
+  sort_by_short_digits<std::uint32_t, 0>(Keys::ascending, Order::descending);
+  sort_by_short_digits<std::uint32_t, 4>(Keys::few, Order::descending);
   sort_by_short_digits<std::uint32_t, 2>(Keys::random);
   sort_by_short_digits<std::uint64_t, 1>(Keys::half_greatest);
 }
@@ -109,6 +111,7 @@ TEST(Kernels, ShortDigitsOfDoubleBuffers) {
   sort_by_short_digits<std::uint32_t, 4>(Keys::few, Order::ascending, true);
   sort_by_short_digits<std::uint64_t, 0>(Keys::two_fields, Order::descending, true);
   sort_by_short_digits<std::uint32_t, 0>(Keys::ascending, Order::ascending, true);
+  sort_by_short_digits<std::uint32_t, 4>(Keys::ascending, Order::descending, true);
   sort_by_short_digits<std::uint8_t, 4>(Keys::random, Order::ascending, true);
   sort_by_short_digits<std::uint16_t, 8>(Keys::high_bits, Order::descending, true);
   sort_by_short_digits<std::uint8_t, 2>(Keys::random, Order::descending, true);
