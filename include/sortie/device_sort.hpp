@@ -106,7 +106,8 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// | any, out of place, from 2^24 on | several arrays, in up to 4 groups of 8 bytes | a sort for each group |
 /// | any | several arrays otherwise | as for their positions, by which each array is then gathered |
 ///
-/// From 2^22 + 1 keys of 4 bytes (alone: 3 * 2^21 + 1; in place: 2^21) and 2^16 of 8 bytes on, a sample decides whether these are examined first: items in
+/// From 2^22 + 1 keys of 4 bytes (alone 3 * 2^21 + 1, in place 2^21) and 2^16 of 8 bytes on, a sample
+/// decides whether these are examined first: items in
 /// order or in reverse order are copied; up to 512 distinct keys without values are counted; up to
 /// 256 with values are counted, and their items moved in one pass, if all bits are compared.
 /// Keys are even if they span more than half of all values, and no part of the sample is much larger
