@@ -12,7 +12,6 @@
 #include "segsort/cuda/array_instances.cuh"
 #include "segsort/cuda/array_presets.hpp"
 #include "segsort/cuda/array_request.hpp"
-#include "segsort/cuda/array_trial.hpp"
 #include "segsort/cuda/counting_sort.cuh"
 #include "segsort/cuda/double_buffers.hpp"
 
@@ -39,7 +38,6 @@ std::optional<std::uint64_t> preset_least_examined_items;
 /// Least number of items that are not sorted in one kernel for all digits.
 std::uint64_t least_examined_of(const ArrayRequest& request) {
   if (preset_least_examined_items.has_value()) return *preset_least_examined_items;
-  if (array_trial('o')) return least_examined;
   if (request.key_bytes != 4 || request.value_bytes > 8 || has_preset_use_of_digits())
     return least_examined;
   return (request.value_bytes == 0 ? most_keys_in_one_kernel : most_pairs_in_one_kernel) + 1;
@@ -167,11 +165,7 @@ class ItemSort {
     return sort_by_short_digits<Word, 4, false>();
   }
   /// Whether tiles must be as large as those of cub::DeviceRadixSort for numbers of items of 32 bits.
-  [[nodiscard]] bool has_narrow_count() const {
-    if (array_trial('n')) return true;   // TEMPORARY
-    if (array_trial('s')) return false;  // TEMPORARY
-    return request_.has_narrow_count;
-  }
+  [[nodiscard]] bool has_narrow_count() const { return request_.has_narrow_count; }
   template <class Word, int ValueBytes, bool IsLarge>
   cudaError_t sort_by_short_digits() {
     Arguments<Word> arguments = arguments_with_scratch<Word, ValueBytes>();

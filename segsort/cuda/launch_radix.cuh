@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "segsort/cuda/array_trial.hpp"
 #include "segsort/cuda/bucket_runs.cuh"
 #include "segsort/cuda/launch.cuh"
 #include "segsort/cuda/radix_passes.cuh"
@@ -65,8 +64,7 @@ cudaError_t launch_radix(const LaunchPlan& plan, const Arguments<Word>& argument
                             0, decision, method, passes, storage.statuses, words);
       }
       if (status != cudaSuccess) return status;
-      const radix::Portion portion{
-          pass, number++, begin, length, radix::has_wide_starts(n), array_trial('v')};
+      const radix::Portion portion{pass, number++, begin, length, radix::has_wide_starts(n)};
       const std::uint64_t tiles = (length - 1) / Shared::tile + 1;
       const auto launch_pass = [&]<bool IsPlain>() {
         const auto launch_one = [&](auto kernel) {

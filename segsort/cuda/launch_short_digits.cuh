@@ -5,7 +5,6 @@
 
 #include <cstdint>
 
-#include "segsort/cuda/array_trial.hpp"
 #include "segsort/cuda/launch.cuh"
 #include "segsort/cuda/short_digits.cuh"
 
@@ -42,10 +41,8 @@ cudaError_t launch_short_digits(const LaunchPlan& plan, const Arguments<Word>& a
       constexpr auto tile = static_cast<std::uint64_t>(
           radix::short_shape_of<Word, ValueBytes, ShortTiles::large>.tile());
       const auto multiprocessors = static_cast<std::uint64_t>(plan.limits.multiprocessors);
-      bool is_in_twos = plan.num_items > tile * multiprocessors;
-      if (array_trial('1')) is_in_twos = false;  // TEMPORARY
-      if (array_trial('2')) is_in_twos = true;   // TEMPORARY
-      if (is_in_twos) return launch.template operator()<ShortTiles::large_in_twos>();
+      if (plan.num_items > tile * multiprocessors)
+        return launch.template operator()<ShortTiles::large_in_twos>();
     }
     return launch.template operator()<ShortTiles::large>();
   } else {
