@@ -76,10 +76,10 @@ constexpr std::uint64_t short_status_words_of(std::uint64_t items) {
 /// At most, whichever large tiles are taken.
 template <class Word, int ValueBytes, bool IsLarge = false>
 constexpr std::uint64_t short_status_words(std::uint64_t items) {
-  return short_status_words_of < Word, ValueBytes,
-         !IsLarge                  ? ShortTiles::usual
-         : has_tiles_in_twos<Word> ? ShortTiles::large_in_twos
-                                   : ShortTiles::large > (items);
+  constexpr ShortTiles large =
+      has_tiles_in_twos<Word> ? ShortTiles::large_in_twos : ShortTiles::large;
+  constexpr ShortTiles tiles = IsLarge ? large : ShortTiles::usual;
+  return short_status_words_of<Word, ValueBytes, tiles>(items);
 }
 
 /// The first position of the items of the thread's digit.
