@@ -6,6 +6,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/bench/spgemm_bench.hpp"
@@ -56,10 +57,10 @@ TEST(SpgemmBenchOnTheDevice, HasARowAMethodAndItsFigures) {
 }
 
 /// The row of a method, whose result must be right.
-const Row& row_of(const std::vector<Row>& rows, const std::string& method) {
+const Row& row_of(const std::vector<Row>& rows, std::string_view method) {
   const auto row = std::find_if(rows.begin(), rows.end(),
                                 [&](const Row& candidate) { return candidate.method == method; });
-  if (row == rows.end()) throw std::runtime_error("no row of " + method);
+  if (row == rows.end()) throw std::runtime_error("no row of " + std::string(method));
   EXPECT_TRUE(row->agrees) << row->fault << row->failure;
   return *row;
 }
