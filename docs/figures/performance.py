@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the generated tables of docs/performance.md and draws its pictures.
+"""Writes the generated tables of docs/performance.md and docs/sorting.md and draws their pictures.
 
     performance.py            rewrite the tables and the pictures
     performance.py --check    change nothing; exit with 1 when a table or a picture is out of date
 
 Inputs are the reports of `sortie bench --json` in docs/results (FOLDER/NAME.json.xz) and performance.json,
 which holds what no report does: programs of others, and measurements of which no report was kept.
-A table stands in docs/performance.md between `<!-- table NAME -->` and `<!-- end -->`.
+A table stands in a page between `<!-- table NAME -->` and `<!-- end -->`.
 To record a new run: compress its report with `xz -9e`, replace the file in docs/results, run this script.
 
 Needs the standard library of Python 3.9 only. The same input gives the same bytes.
@@ -21,12 +21,14 @@ import re
 import sys
 
 FIGURES = pathlib.Path(__file__).resolve().parent
-PAGE = FIGURES.parent / "performance.md"
+PAGES = [FIGURES.parent / "performance.md", FIGURES.parent / "sorting.md"]
 RESULTS = FIGURES.parent / "results"
 
 SUFFIX_ARRAY_REPORTS = ["suffix-array-chrx", "suffix-array", "suffix-array-1000m", "suffix-array-3100m"]
 SORT_CASE_REPORTS = {"2 GPUs, 2 * 10^9": "sort-cases-2-gpus", "3 GPUs, 2 * 10^9 + 1": "sort-cases-3-gpus",
                      "4 GPUs, 2 * 10^9": "sort-cases-4-gpus", "4 GPUs, 4 * 10^9": "sort-cases-4-gpus-4e9"}
+DEVICE_SORT_REPORTS = ["device-sort-integers", "device-sort-floats"]
+DISTRIBUTIONS = {"uniform": "uniform", "zipf": "zipf", "sorted": "sorted", "few:100": "100 distinct keys"}
 CUSPARSE = ["cusparse", "cusparse-alg1", "cusparse-alg2", "cusparse-alg3", "cusparse-reuse"]
 
 
@@ -317,6 +319,65 @@ def array_sort_one_gpu_table(noted):
     return table([one["items"], f"Sortie, {one['commit']}", "CUB radix sort", "times CUB"], lines)
 
 
+# ---- the sorting layer on one GPU -----------------------------------------------------------------
+
+def device_sort_cells():
+    """{(type, values, keys, items): (ms, speed over CUB with unsigned keys, over CUB with keys of the type or None)}"""
+    cells = {}
+    for name in DEVICE_SORT_REPORTS:
+        methods = {}
+        for row in report(name)["rows"]:
+            if row["agrees"] and not row["failure"]:
+                methods.setdefault((*row["case"].split(", "), row["items"]), {})[row["method"]] = row["median_seconds"]
+        for key, seconds in methods.items():
+            own, same = seconds["sortie"], seconds.get(f"cub radix, {key[0]}")
+            cells[key] = (1e3 * own, seconds["cub radix"] / own, same / own if same else None)
+    return cells
+
+
+def device_sort_table(_):
+    cells = device_sort_cells()
+    sizes = sorted({items for *_, items in cells})
+    lines = []
+    for key in dict.fromkeys(key[:3] for key in cells):
+        line = [f"{key[0] if key[1] == 'none' else ', '.join(key[:2])}; {DISTRIBUTIONS[key[2]]}"]
+        for items in sizes:
+            milliseconds, unsigned, same = cells[(*key, items)]
+            line.append(f"{number(milliseconds)} ({unsigned:.2f}{f'; {same:.2f}' if same else ''})")
+        lines.append(line)
+    for label, ratio in (("unsigned keys", lambda cell: cell[1]), ("the same types", lambda cell: cell[2] or cell[1])):
+        means = [geometric_mean(ratio(cell) for key, cell in cells.items() if key[3] == items) for items in sizes]
+        lines.append([f"**geometric mean beside CUB with {label}: {geometric_mean(map(ratio, cells.values())):.2f}**",
+                      *(f"{mean:.2f}" for mean in means)])
+    return table([f"keys, values; distribution, {commit(DEVICE_SORT_REPORTS[0])}", *(f"2^{items.bit_length() - 1}" for items in sizes)], lines)
+
+
+def segsort_keys_table(_):
+    """Rates of segments whose keys have other distributions over those of uniform keys."""
+    seconds = {case: rows["sortie"]["median_seconds"] for case, rows in rows_of("segsort-keys").items()}
+    others = ["zipf", "sorted", "reverse", "nearly", "few", "equal", "high-bits"]
+    shapes = [case for case in seconds if f"{case}, zipf" in seconds]
+    ratio = lambda shape, keys: seconds[shape] / seconds[f"{shape}, {keys}"]
+    lines = [[shape, f"{1e3 * seconds[shape]:.3f}", *(f"{ratio(shape, keys):.2f}" for keys in others)] for shape in shapes]
+    lines.append(["geometric mean", "", *(f"{geometric_mean(ratio(shape, keys) for shape in shapes):.2f}" for keys in others)])
+    return table([f"segments, {commit('segsort-keys')}", "uniform, ms", *others], lines)
+
+
+def top_k_table(_):
+    """Speed of top k over sorting the segments whole."""
+    ratios = {}
+    for case, rows in rows_of("top-k").items():
+        shape, _, k = case.rpartition(", k ")
+        whole = next(row for method, row in rows.items() if method.startswith("sortie") and row["baseline"])
+        own = next(row for row in rows.values() if not row["baseline"] and not row["limit"])
+        ratios.setdefault(shape, {})[int(k)] = whole["median_seconds"] / own["median_seconds"]
+    sizes = sorted(next(iter(ratios.values())))
+    lines = [[shape, *(f"{of[k]:.2f}" for k in sizes)] for shape, of in ratios.items()]
+    lines.append([f"**geometric mean of all: {geometric_mean(of[k] for of in ratios.values() for k in sizes):.2f}**",
+                  *(f"{geometric_mean(of[k] for of in ratios.values()):.2f}" for k in sizes)])
+    return table([f"segments, {commit('top-k')}", *(f"k = {k}" for k in sizes)], lines)
+
+
 def merge_sort_table(_):
     lines = []
     for label, name in (("2 * 10^9 u32", "sort-merge-u32"), ("10^9 u64", "sort-merge-u64")):
@@ -338,6 +399,7 @@ TABLES = {
     "grids": grids_table, "suffix-array": suffix_array_table, "array-sort": array_sort_table,
     "array-sort-cases": array_sort_cases_table, "array-sort-one-gpu": array_sort_one_gpu_table,
     "merge-sort": merge_sort_table,
+    "device-sort": device_sort_table, "segsort-keys": segsort_keys_table, "top-k": top_k_table,
 }
 
 
@@ -345,7 +407,7 @@ def page_with_tables(text, noted):
     def replace(match):
         name = match.group(1)
         if name not in TABLES:
-            sys.exit(f"performance.py: found table \"{name}\" in {PAGE.name}, expected one of {', '.join(TABLES)}")
+            sys.exit(f"performance.py: found table \"{name}\", expected one of {', '.join(TABLES)}")
         return "\n".join([f"<!-- table {name} -->", *TABLES[name](noted), "<!-- end -->"])
     return re.sub(r"<!-- table (\S+) -->.*?<!-- end -->", replace, text, flags=re.DOTALL)
 
@@ -563,7 +625,7 @@ def main():
         sys.exit(__doc__)
     with open(FIGURES / "performance.json", encoding="utf-8") as file:
         noted = json.load(file)
-    wanted = {PAGE: page_with_tables(PAGE.read_text(encoding="utf-8"), noted)}
+    wanted = {page: page_with_tables(page.read_text(encoding="utf-8"), noted) for page in PAGES}
     for name, draw in PICTURES.items():
         wanted[FIGURES / name] = draw(noted)
     old = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
