@@ -392,6 +392,9 @@ __device__ __noinline__ bool sort_dense_words(std::uint32_t tile_distance, int l
   return true;
 }
 
+/// What sort_by_distribution() made of the words.
+enum class Distribution { sorted, uneven, dense };
+
 /// Sorts the words by distribution if they are evenly enough spread, and leaves them as
 /// sort_words() does. On entry, item e = r * threads + thread is in register r; words from `length`
 /// on are all ones.
@@ -401,21 +404,25 @@ __device__ __noinline__ bool sort_dense_words(std::uint32_t tile_distance, int l
 /// with the neighbours sorts all words: a bin spans at most two threads, and misplaced words are in
 /// the neighbouring halves. If some have, halves are exchanged until the words are in order. These
 /// are few exchanges even for large bins of equal keys, since atomics number the words of a bin
-/// nearly in their order. If a bin is dense, sort_dense_words() begins again. If all words of a bin
-/// count as equal, they are in order at once.
+/// nearly in their order. If all words of a bin count as equal, they are in order at once.
 /// \param bins_are_equal  words of the same bin may be in any order
-/// \return false, with the words unchanged, if a bin has half of the words; found out after an
-/// eighth of the words if one has half of them
+/// \return whether the words were sorted; if not, the registers hold those of before. If a bin has
+/// half of the words, or half of the first eighth, the distribution is uneven. If a bin is dense
+/// already after an eighth of the words, sort_dense_words() is faster.
 template <class T>
-__device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&words)[T::items],
-                                                     int length, bool bins_are_equal) {
+__device__ __forceinline__ Distribution sort_by_distribution(T& tile,
+                                                             std::uint32_t (&words)[T::items],
+                                                             int length, bool bins_are_equal) {
   constexpr int bin_bits = T::bin_bits;
   constexpr int bins = 1 << bin_bits;
   static_assert(bins <= T::capacity, "the counters take the place of the words");
   const int thread = T::thread();
   const auto counter = [&](int bin) -> std::uint32_t& { return tile.words[banked(bin)]; };
   const auto bin_of = [](std::uint32_t word) { return static_cast<int>(word >> (32 - bin_bits)); };
-  const auto is_item = [&](int r) { return r * T::threads + thread < length; };
+  int end_of_rows = length - thread;
+  // Otherwise the compiler keeps a bit for each row from when the items were loaded.
+  asm volatile("" : "+r"(end_of_rows));
+  const auto is_item = [&](int r) { return r * T::threads < end_of_rows; };
 
   for (int bin = thread; bin < bins; bin += T::threads) counter(bin) = 0;
   T::synchronise();
@@ -429,20 +436,13 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
   for (int r = 0; r < T::items; ++r) {
     if (r == rows_at_first) {
       constexpr std::uint32_t limit = T::warps == 1 ? crowded : dense_bin;
-      if (T::any(greatest_rank >= limit && !bins_are_equal)) {
-        if (T::warps == 1 || T::any(greatest_rank >= crowded)) return false;
-        if constexpr (T::warps > 1) {
-#pragma unroll
-          for (int i = 0; i < T::items; ++i) tile.striped(i) = words[i];
-          const bool is_sorted = sort_dense_words<T>(distance_of(tile), length);
-#pragma unroll
-          for (int i = 0; i < T::items; ++i)
-            words[i] = is_sorted ? tile.blocked(i) : tile.striped(i);
-          return is_sorted;
-        }
-      }
+      if (T::any(greatest_rank >= limit && !bins_are_equal))
+        return T::warps == 1 || T::any(greatest_rank >= crowded) ? Distribution::uneven
+                                                                 : Distribution::dense;
     }
-    const std::uint32_t rank = is_item(r) ? atomicAdd(&counter(bin_of(words[r])), 1) : 0;
+    // Without a branch, so that a row need not wait for the one before.
+    const std::uint32_t rank =
+        atomicAdd(&counter(is_item(r) ? bin_of(words[r]) : thread), is_item(r) ? 1 : 0);
     if (r < rows_at_first) greatest_rank = max(greatest_rank, rank);
     ranks.set(r, rank);
   }
@@ -466,7 +466,7 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
   }
   const bool exceeds_thread = T::any(most > T::items) && !bins_are_equal;
   if (exceeds_thread) {
-    if (T::any(most > T::capacity / 2)) return false;
+    if (T::any(most > T::capacity / 2)) return Distribution::uneven;
   }
   std::uint32_t before = up_to - sum;
   if constexpr (T::warps > 1) {
@@ -490,7 +490,7 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
 #pragma unroll
   for (int r = 0; r < T::items; ++r) tile.words[banked(static_cast<int>(places[r]))] = words[r];
   T::synchronise();
-  if (bins_are_equal) return true;
+  if (bins_are_equal) return Distribution::sorted;
 #pragma unroll
   for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
   sort_in_thread(words);
@@ -503,7 +503,7 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
 #pragma unroll
     for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
   }
-  return true;
+  return Distribution::sorted;
 }
 
 }  // namespace sortie::segsort
