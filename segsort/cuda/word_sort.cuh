@@ -421,7 +421,7 @@ __device__ __forceinline__ Distribution sort_by_distribution(T& tile,
   const auto bin_of = [](std::uint32_t word) { return static_cast<int>(word >> (32 - bin_bits)); };
   int end_of_rows = length - thread;
   // Otherwise the compiler keeps a bit for each row from when the items were loaded.
-  asm volatile("" : "+r"(end_of_rows));
+  if constexpr (T::warps > 1) asm volatile("" : "+r"(end_of_rows));
   const auto is_item = [&](int r) { return r * T::threads < end_of_rows; };
 
   for (int bin = thread; bin < bins; bin += T::threads) counter(bin) = 0;
@@ -440,9 +440,12 @@ __device__ __forceinline__ Distribution sort_by_distribution(T& tile,
         return T::warps == 1 || T::any(greatest_rank >= crowded) ? Distribution::uneven
                                                                  : Distribution::dense;
     }
-    // Without a branch, so that a row need not wait for the one before.
-    const std::uint32_t rank =
-        atomicAdd(&counter(is_item(r) ? bin_of(words[r]) : thread), is_item(r) ? 1 : 0);
+    std::uint32_t rank = 0;
+    if constexpr (T::warps > 1) {  // without a branch, so that no row waits for the one before
+      rank = atomicAdd(&counter(is_item(r) ? bin_of(words[r]) : thread), is_item(r) ? 1 : 0);
+    } else if (is_item(r)) {  // needs fewer registers
+      rank = atomicAdd(&counter(bin_of(words[r])), 1);
+    }
     if (r < rows_at_first) greatest_rank = max(greatest_rank, rank);
     ranks.set(r, rank);
   }
