@@ -427,7 +427,7 @@ __device__ __noinline__ bool sort_uneven_tile(std::uint32_t tile_distance, int l
     T::synchronise();
     const Distribution distribution = sort_by_distribution(tile, words, length, false);
     bool is_distributed = distribution == Distribution::sorted;
-    if constexpr (T::warps > 1) {
+    if constexpr (has_fine_bins<T>) {
       if (distribution == Distribution::dense) {
 #pragma unroll
         for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
@@ -611,7 +611,7 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
       if (distribution != Distribution::sorted) {
 #pragma unroll
         for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
-        if constexpr (T::warps > 1) {
+        if constexpr (has_fine_bins<T>) {
           if (distribution == Distribution::dense)
             return sort_dense_tile<T>(distance_of(tile), length, segment_bits, {base, span},
                                       codec.compare_mask, codec.ignored_bits, has_exact_windows);

@@ -287,8 +287,11 @@ __device__ __noinline__ void exchange_until_sorted(std::uint32_t tile_distance) 
   sort_words(tile, words);
 }
 
-/// Words of a bin in the first eighth of the words of a tile from which on sort_dense_words() sorts
-/// the tile. Bins of keys in order have fewer there; of 100 random keys in 4096 to 8192 items, some
+/// Whether sort_dense_words() sorts tiles T with large bins. In smaller ones the bins of a hundred keys
+/// have 20 words at most, and the kernels of their teams have fewer registers to spare.
+template <class T>
+inline constexpr bool has_fine_bins = T::warps >= 8;
+/// Words of a bin in the first eighth of the words of a tile from which on it does. Bins of keys in order have fewer there; of 100 random keys in 4096 to 8192 items, some
 /// have more.
 inline constexpr std::uint32_t dense_bin = 10;
 
@@ -304,7 +307,7 @@ inline constexpr std::uint32_t dense_bin = 10;
 /// \return false if a bin has too many words; tile.striped() holds the words as before
 template <class T>
 __device__ __noinline__ bool sort_dense_words(std::uint32_t tile_distance, int length) {
-  static_assert(T::warps > 1 && T::capacity < 1 << 16);
+  static_assert(has_fine_bins<T> && T::capacity < 1 << 16);
   T& tile = tile_at<T>(tile_distance);
   const int thread = T::thread();
   const auto is_item = [&](int r) { return r * T::threads + thread < length; };
@@ -430,15 +433,15 @@ __device__ __forceinline__ Distribution sort_by_distribution(T& tile,
   ShortNumbers<T::items, 16> ranks;  // within the bin
   constexpr int rows_at_first = T::items / 8;
   constexpr std::uint32_t crowded = rows_at_first * T::threads / 2;
-  static_assert(T::warps == 1 || crowded >= dense_bin);
+  static_assert(!has_fine_bins<T> || crowded >= dense_bin);
   std::uint32_t greatest_rank = 0;
 #pragma unroll
   for (int r = 0; r < T::items; ++r) {
     if (r == rows_at_first) {
-      constexpr std::uint32_t limit = T::warps == 1 ? crowded : dense_bin;
+      constexpr std::uint32_t limit = has_fine_bins<T> ? dense_bin : crowded;
       if (T::any(greatest_rank >= limit && !bins_are_equal))
-        return T::warps == 1 || T::any(greatest_rank >= crowded) ? Distribution::uneven
-                                                                 : Distribution::dense;
+        return !has_fine_bins<T> || T::any(greatest_rank >= crowded) ? Distribution::uneven
+                                                                     : Distribution::dense;
     }
     std::uint32_t rank = 0;
     if constexpr (T::warps > 1) {  // without a branch, so that no row waits for the one before

@@ -201,8 +201,6 @@ void sort_dense_in_tile() {
 }
 
 TEST(WordSort, DenseWords) {
-  sort_dense_in_tile<2>();
-  sort_dense_in_tile<3>();
   sort_dense_in_tile<8>();
   sort_dense_in_tile<10>();
   sort_dense_in_tile<12>();
