@@ -425,7 +425,19 @@ __device__ __noinline__ bool sort_uneven_tile(std::uint32_t tile_distance, int l
       words[r] = (words[r] & kept) | (bits >> segment_bits & ~kept);
     }
     T::synchronise();
-    if (!sort_by_distribution(tile, words, length, false)) sort_words(tile, words);
+    const Distribution distribution = sort_by_distribution(tile, words, length, false);
+    bool is_distributed = distribution == Distribution::sorted;
+    if constexpr (has_fine_bins<T>) {
+      if (distribution == Distribution::dense) {
+#pragma unroll
+        for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
+        is_distributed = sort_dense_words<T>(tile_distance, length);
+#pragma unroll
+        for (int r = 0; r < T::items; ++r)
+          words[r] = is_distributed ? tile.blocked(r) : tile.striped(r);
+      }
+    }
+    if (!is_distributed) sort_words(tile, words);
   } else {
 #pragma unroll
     for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
@@ -453,6 +465,27 @@ __device__ __noinline__ bool sort_few_keys(std::uint32_t tile_distance, int leng
   for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
   if (resolve_ties<T, false>(tile, words, length, compare_mask) != Ties::long_runs) return false;
   return sort_uneven_tile<T>(tile_distance, length, 0, range, compare_mask, ignored_bits, true);
+}
+
+/// Sorts a tile with dense bins, as sort_tile() and sort_uneven_tile() do. tile.striped() holds its
+/// words.
+/// \return true if the values in the tile have been overwritten
+template <class T>
+__device__ __noinline__ bool sort_dense_tile(std::uint32_t tile_distance, int length,
+                                             int segment_bits, KeyRange<typename T::Word> range,
+                                             typename T::Word compare_mask, int ignored_bits,
+                                             bool has_exact_windows) {
+  T& tile = tile_at<T>(tile_distance);
+  const bool is_sorted = sort_dense_words<T>(tile_distance, length);
+  if (is_sorted) {
+    if (has_exact_windows) return false;
+    std::uint32_t words[T::items];
+#pragma unroll
+    for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
+    if (resolve_ties<T, false>(tile, words, length, compare_mask) != Ties::long_runs) return false;
+  }
+  return sort_uneven_tile<T>(tile_distance, length, segment_bits, range, compare_mask, ignored_bits,
+                             is_sorted);
 }
 
 /// Whether sort_tile() looks at a sample of the keys first: in tiles of a team or a block, which
@@ -574,9 +607,15 @@ __device__ __forceinline__ bool sort_tile(T& tile, const typename T::Word (&keys
     __syncwarp();
   } else {
     if constexpr (T::warps > 1 || warps_distribute<typename T::Word, T::value_bytes>) {
-      if (!sort_by_distribution(tile, words, length, bins_are_equal)) {
+      const Distribution distribution = sort_by_distribution(tile, words, length, bins_are_equal);
+      if (distribution != Distribution::sorted) {
 #pragma unroll
         for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
+        if constexpr (has_fine_bins<T>) {
+          if (distribution == Distribution::dense)
+            return sort_dense_tile<T>(distance_of(tile), length, segment_bits, {base, span},
+                                      codec.compare_mask, codec.ignored_bits, has_exact_windows);
+        }
         return sort_uneven_tile<T>(distance_of(tile), length, segment_bits, {base, span},
                                    codec.compare_mask, codec.ignored_bits, false);
       }

@@ -117,13 +117,22 @@ __device__ __forceinline__ void sort_words(T& tile, std::uint32_t (&words)[T::it
   }
 }
 
+/// Bins of sort_dense_words(): four times as many as those of sort_by_distribution() in tiles whose
+/// capacity is a power of two, since two counters share a word.
+template <class T>
+inline constexpr std::uint32_t fine_bins = 2 * T::capacity;
+template <class T>
+__device__ __forceinline__ std::uint32_t fine_bin_of(std::uint32_t word) {
+  return static_cast<std::uint32_t>(std::uint64_t{word} * fine_bins<T> >> 32);
+}
+
 /// Tiles of more warps part shared bins. In smaller ones the bins of few keys have so few words that
 /// exchanges alone are faster.
 inline constexpr int most_warps_without_parts = 8;
 /// Different windows in a bin by which a warp parts its words, at most.
 inline constexpr int most_windows_of_bin = 6;
 
-/// Parts the words of bins with several windows: those of the least window come first, then those of
+/// Parts the words of fine bins with several windows: those of the least window come first, then those of
 /// the next, each in the order of before. Where two of a few keys share a bin, their words are mixed;
 /// once they are parted, no word is far from its place.
 ///
@@ -147,14 +156,14 @@ __device__ __forceinline__ bool part_shared_bins(T& tile, const std::uint32_t (&
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int warp = T::thread() / 32;
   const int first_of_warp = warp * 32 * T::items;
-  const auto bin_of = [](std::uint32_t word) { return word >> (32 - T::bin_bits); };
+  const auto bin_of = [](std::uint32_t word) { return fine_bin_of<T>(word); };
 
   const auto key_of = [&](std::uint32_t word) {  // of all ones, any key
     return tile.keys[min(word & T::index_mask, T::capacity - 1u)];
   };
-  const std::uint32_t differing = own[0] ^ own[T::items - 1];
-  const bool is_mixed = bin_of(differing) == 0 && differing > T::index_mask &&
-                        key_of(own[0]) != key_of(own[T::items - 1]);
+  const std::uint32_t last = own[T::items - 1];
+  const bool is_mixed = bin_of(own[0]) == bin_of(last) && (own[0] ^ last) > T::index_mask &&
+                        key_of(own[0]) != key_of(last);
   if (!T::any(is_mixed)) return false;
   const std::uint32_t own_bin = bin_of(own[0]);
   const std::uint32_t bin_before =
@@ -268,7 +277,6 @@ __device__ __noinline__ void exchange_until_sorted(std::uint32_t tile_distance) 
       if (__any_sync(full_warp, thread % 32 != 0 && previous > words[0]) == 0) break;
       exchange_with_neighbours<T, true>(tile, words);
     }
-    T::synchronise();
 #pragma unroll
     for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
     T::synchronise();
@@ -279,10 +287,116 @@ __device__ __noinline__ void exchange_until_sorted(std::uint32_t tile_distance) 
   sort_words(tile, words);
 }
 
-/// Words of a bin in the first eighth of the words of a tile from which on its warps count row by
-/// row. Bins of keys in order have fewer there; of 100 random keys in 4096 to 8192 items, some have
-/// more.
+/// Whether sort_dense_words() sorts tiles T with large bins. In smaller ones the bins of a hundred keys
+/// have 20 words at most, and the kernels of their teams have fewer registers to spare.
+template <class T>
+inline constexpr bool has_fine_bins = T::warps >= 8;
+/// Words of a bin in the first eighth of the words of a tile from which on it does. Bins of keys in order have fewer there; of 100 random keys in 4096 to 8192 items, some
+/// have more.
 inline constexpr std::uint32_t dense_bin = 10;
+
+/// Sorts the words of a tile with large bins by distribution to fine bins, in most of which all keys
+/// are equal; with barriers between the rows of the items, so that atomics number the words of a
+/// bin nearly in their order. Where two keys share a bin, exchange_until_sorted() ends the sort.
+/// Not inlined, because uniform keys hardly need it. On entry tile.striped() holds the words, those
+/// from `length` on all ones. Begins after a barrier. Ends with one if it returns true.
+///
+///   tile.words[banked(c)]  counters of bins c (lower half of the word) and c + capacity
+///   counts[i] of thread t  counters t * items + i
+///
+/// \return false if a bin has too many words; tile.striped() holds the words as before
+template <class T>
+__device__ __noinline__ bool sort_dense_words(std::uint32_t tile_distance, int length) {
+  static_assert(has_fine_bins<T> && T::capacity < 1 << 16);
+  T& tile = tile_at<T>(tile_distance);
+  const int thread = T::thread();
+  const auto is_item = [&](int r) { return r * T::threads + thread < length; };
+  const auto is_in_upper = [](std::uint32_t bin) { return bin >= T::capacity; };
+  const auto counter = [&](std::uint32_t bin) -> std::uint32_t& {
+    return tile.words[banked(static_cast<int>(is_in_upper(bin) ? bin - T::capacity : bin))];
+  };
+  const auto half_of = [&](std::uint32_t counters, std::uint32_t bin) {
+    return is_in_upper(bin) ? counters >> 16 : counters & 0xffff;
+  };
+
+  std::uint32_t words[T::items];
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) words[r] = tile.striped(r);
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) tile.striped(r) = 0;
+  ShortNumbers<T::items, 16> ranks;  // within the bin
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) {
+    T::synchronise();
+    std::uint32_t rank = 0;
+    if (is_item(r)) {
+      const std::uint32_t bin = fine_bin_of<T>(words[r]);
+      rank = half_of(atomicAdd(&counter(bin), is_in_upper(bin) ? 1u << 16 : 1u), bin);
+    }
+    ranks.set(r, rank);
+  }
+  T::synchronise();
+
+  // Sums of both halves at once.
+  std::uint32_t counts[T::items];
+  std::uint32_t sum = 0;
+  std::uint32_t bits = 0;  // union of those of all counts
+#pragma unroll
+  for (int i = 0; i < T::items; ++i) {
+    counts[i] = tile.blocked(i);
+    sum += counts[i];
+    bits |= counts[i];
+  }
+  const std::uint32_t up_to = inclusive_sum_in_warp(sum);
+  static_assert(sizeof(tile.splits) >= 4 * T::warps);
+  auto* const of_warps = reinterpret_cast<std::uint32_t*>(tile.splits);
+  if (thread % 32 == 31) of_warps[thread / 32] = up_to;
+  constexpr std::uint32_t half = 1u << T::bin_bits;  // at least half of the capacity
+  if (T::any(((bits | bits >> 16) & 0xffff) >= half)) {
+#pragma unroll
+    for (int r = 0; r < T::items; ++r) tile.striped(r) = words[r];
+    return false;
+  }
+  std::uint32_t before = up_to - sum;
+  std::uint32_t all = 0;
+#pragma unroll
+  for (int warp = 0; warp < T::warps; ++warp) {
+    if (warp < thread / 32) before += of_warps[warp];
+    all += of_warps[warp];
+  }
+  before += all << 16;  // upper halves follow all lower ones
+#pragma unroll
+  for (int i = 0; i < T::items; ++i) {
+    tile.blocked(i) = before;
+    before += counts[i];
+  }
+  T::synchronise();
+  ShortNumbers<T::items, 16> places;
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) {
+    const std::uint32_t bin = fine_bin_of<T>(words[r]);
+    places.set(r, is_item(r) ? ranks[r] + half_of(counter(bin), bin)
+                             : static_cast<std::uint32_t>(r * T::threads + thread));
+  }
+  T::synchronise();
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) tile.words[banked(static_cast<int>(places[r]))] = words[r];
+  T::synchronise();
+
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
+  sort_in_thread(words);
+  exchange_with_neighbours(tile, words);
+#pragma unroll
+  for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
+  T::synchronise();
+  const bool inverted = thread > 0 && tile.word(thread * T::items - 1) > words[0];
+  if (T::any(inverted)) exchange_until_sorted<T>(tile_distance);
+  return true;
+}
+
+/// What sort_by_distribution() made of the words.
+enum class Distribution { sorted, uneven, dense };
 
 /// Sorts the words by distribution if they are evenly enough spread, and leaves them as
 /// sort_words() does. On entry, item e = r * threads + thread is in register r; words from `length`
@@ -293,21 +407,25 @@ inline constexpr std::uint32_t dense_bin = 10;
 /// with the neighbours sorts all words: a bin spans at most two threads, and misplaced words are in
 /// the neighbouring halves. If some have, halves are exchanged until the words are in order. These
 /// are few exchanges even for large bins of equal keys, since atomics number the words of a bin
-/// nearly in their order: if a bin is dense, barriers keep the rows of the items apart. If all
-/// words of a bin count as equal, they are in order at once.
+/// nearly in their order. If all words of a bin count as equal, they are in order at once.
 /// \param bins_are_equal  words of the same bin may be in any order
-/// \return false, with the words unchanged, if a bin has half of the words; found out after an
-/// eighth of the words if one has half of them
+/// \return whether the words were sorted; if not, the registers hold those of before. If a bin has
+/// half of the words, or half of the first eighth, the distribution is uneven. If a bin is dense
+/// already after an eighth of the words, sort_dense_words() is faster.
 template <class T>
-__device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&words)[T::items],
-                                                     int length, bool bins_are_equal) {
+__device__ __forceinline__ Distribution sort_by_distribution(T& tile,
+                                                             std::uint32_t (&words)[T::items],
+                                                             int length, bool bins_are_equal) {
   constexpr int bin_bits = T::bin_bits;
   constexpr int bins = 1 << bin_bits;
   static_assert(bins <= T::capacity, "the counters take the place of the words");
   const int thread = T::thread();
   const auto counter = [&](int bin) -> std::uint32_t& { return tile.words[banked(bin)]; };
   const auto bin_of = [](std::uint32_t word) { return static_cast<int>(word >> (32 - bin_bits)); };
-  const auto is_item = [&](int r) { return r * T::threads + thread < length; };
+  int end_of_rows = length - thread;
+  // Otherwise the compiler keeps a bit for each row from when the items were loaded.
+  if constexpr (T::warps > 1) asm volatile("" : "+r"(end_of_rows));
+  const auto is_item = [&](int r) { return r * T::threads < end_of_rows; };
 
   for (int bin = thread; bin < bins; bin += T::threads) counter(bin) = 0;
   T::synchronise();
@@ -315,19 +433,22 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
   ShortNumbers<T::items, 16> ranks;  // within the bin
   constexpr int rows_at_first = T::items / 8;
   constexpr std::uint32_t crowded = rows_at_first * T::threads / 2;
-  static_assert(T::warps == 1 || crowded >= dense_bin);
+  static_assert(!has_fine_bins<T> || crowded >= dense_bin);
   std::uint32_t greatest_rank = 0;
-  bool is_dense = false;
 #pragma unroll
   for (int r = 0; r < T::items; ++r) {
     if (r == rows_at_first) {
-      constexpr std::uint32_t limit = T::warps == 1 ? crowded : dense_bin;
-      is_dense = T::any(greatest_rank >= limit && !bins_are_equal);
-      if (is_dense && (T::warps == 1 || T::any(greatest_rank >= crowded))) return false;
-    } else if (T::warps > 1 && r > rows_at_first && is_dense) {
-      T::synchronise();
+      constexpr std::uint32_t limit = has_fine_bins<T> ? dense_bin : crowded;
+      if (T::any(greatest_rank >= limit && !bins_are_equal))
+        return !has_fine_bins<T> || T::any(greatest_rank >= crowded) ? Distribution::uneven
+                                                                     : Distribution::dense;
     }
-    const std::uint32_t rank = is_item(r) ? atomicAdd(&counter(bin_of(words[r])), 1) : 0;
+    std::uint32_t rank = 0;
+    if constexpr (T::warps > 1) {  // without a branch, so that no row waits for the one before
+      rank = atomicAdd(&counter(is_item(r) ? bin_of(words[r]) : thread), is_item(r) ? 1 : 0);
+    } else if (is_item(r)) {  // needs fewer registers
+      rank = atomicAdd(&counter(bin_of(words[r])), 1);
+    }
     if (r < rows_at_first) greatest_rank = max(greatest_rank, rank);
     ranks.set(r, rank);
   }
@@ -351,7 +472,7 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
   }
   const bool exceeds_thread = T::any(most > T::items) && !bins_are_equal;
   if (exceeds_thread) {
-    if (T::any(most > T::capacity / 2)) return false;
+    if (T::any(most > T::capacity / 2)) return Distribution::uneven;
   }
   std::uint32_t before = up_to - sum;
   if constexpr (T::warps > 1) {
@@ -375,12 +496,11 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
 #pragma unroll
   for (int r = 0; r < T::items; ++r) tile.words[banked(static_cast<int>(places[r]))] = words[r];
   T::synchronise();
-  if (bins_are_equal) return true;
+  if (bins_are_equal) return Distribution::sorted;
 #pragma unroll
   for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
   sort_in_thread(words);
   exchange_with_neighbours(tile, words);
-  T::synchronise();
 #pragma unroll
   for (int r = 0; r < T::items; ++r) tile.blocked(r) = words[r];
   T::synchronise();
@@ -389,7 +509,7 @@ __device__ __forceinline__ bool sort_by_distribution(T& tile, std::uint32_t (&wo
 #pragma unroll
     for (int r = 0; r < T::items; ++r) words[r] = tile.blocked(r);
   }
-  return true;
+  return Distribution::sorted;
 }
 
 }  // namespace sortie::segsort

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -134,13 +135,19 @@ TEST(Kernels, BlockSortOfKeysInOrder) {
 
 // A hundred keys, of which some share a bin, in tiles of several sizes; whole tiles and others.
 TEST(Kernels, BlockSortOfFewKeysThatShareBins) {
-  for (const std::uint32_t length : {4096U, 3900U})
-    for (const Order order : {Order::ascending, Order::descending})
-      sort_segment_of_block<std::uint32_t, 4, 24>(length, Keys::few_random, order);
-  sort_segment_of_block<std::uint32_t, 4, 20>(5100, Keys::few_random, Order::ascending);
-  sort_segment_of_block<std::uint32_t, 4, 16>(8192, Keys::few_random, Order::ascending);
-  sort_segment_of_block<std::uint32_t, 4, 16>(7000, Keys::few_random, Order::descending);
-  sort_segment_of_block<std::uint64_t, 8, 16>(8192, Keys::few_random, Order::ascending);
+  for (const Keys keys : {Keys::few_random, Keys::few_close}) {
+    for (const std::uint32_t length : {4096U, 3900U, 1400U, 5900U})
+      for (const Order order : {Order::ascending, Order::descending})
+        sort_segment_of_block<std::uint32_t, 4, 24>(length, keys, order);
+    sort_segment_of_block<std::uint32_t, 4, 20>(5120, keys, Order::ascending);
+    sort_segment_of_block<std::uint32_t, 4, 20>(2300, keys, Order::ascending);
+    sort_segment_of_block<std::uint32_t, 4, 20>(4900, keys, Order::descending);
+    sort_segment_of_block<std::uint32_t, 0, 24>(6144, keys, Order::ascending);
+    sort_segment_of_block<std::uint32_t, 4, 16>(8192, keys, Order::ascending);
+    sort_segment_of_block<std::uint32_t, 4, 16>(7000, keys, Order::descending);
+    sort_segment_of_block<std::uint64_t, 8, 16>(8192, keys, Order::ascending);
+    sort_segment_of_block<std::uint64_t, 8, 18>(4095, keys, Order::ascending);
+  }
 }
 
 // About half of the keys share a bin: of 4088, less than half of the first eighth, but more of all. No
@@ -151,6 +158,53 @@ TEST(Kernels, BlockSortOfOneCrowdedBin) {
     sort_segment_of_block<std::uint64_t, 0, 18>(length, Keys::half_greatest, Order::descending);
   }
   sort_segment_of_block<std::uint32_t, 4, 16>(8192, Keys::half_greatest, Order::ascending);
+}
+
+/// Sorts the words of a tile of `Warps` warps by fine bins alone. Of its items, `length` of
+/// `distinct` windows; the item with index e has window `(7 * e) % distinct`, times `distance`.
+template <int Warps>
+void sort_dense(int length, std::uint32_t distinct, std::uint32_t distance, bool is_sorted = true) {
+  using T = Tile<std::uint32_t, 4, Warps, 16>;
+  const int capacity = T::capacity;
+  std::vector<std::uint32_t> words(static_cast<std::size_t>(capacity), ~0U);
+  for (int e = 0; e < length; ++e) {
+    const auto index = static_cast<std::uint32_t>(e);
+    words[index] = 7 * index % distinct * distance << T::index_bits | index;
+  }
+  T& tile = tile_at<T>(0);
+  cuda_on_host::run_block(T::threads, [&] {
+    for (int r = 0; r < T::items; ++r) {
+      const auto e = static_cast<std::size_t>(r * T::threads + T::thread());
+      tile.keys[e] = words[e] >> T::index_bits;
+      tile.striped(r) = words[e];
+    }
+    T::synchronise();
+    EXPECT_EQ(sort_dense_words<T>(0, length), is_sorted);
+  });
+  if (is_sorted) std::sort(words.begin(), words.end());
+  for (int i = 0; i < capacity; ++i)
+    ASSERT_EQ(tile.word(i), words[static_cast<std::size_t>(i)]) << "word " << i;
+}
+
+template <int Warps>
+void sort_dense_in_tile() {
+  const int capacity = 512 * Warps;
+  const std::uint32_t windows = 0xffffffffu >> std::bit_width(capacity - 1U);
+  for (const int length : {capacity, capacity - 1, capacity / 2 + 77, 1}) {
+    sort_dense<Warps>(length, 100, windows / 100);    // each bin has the words of one window
+    sort_dense<Warps>(length, 400, windows / 30000);  // a bin has those of several
+    sort_dense<Warps>(length, 9, windows / 8);
+    sort_dense<Warps>(length, windows, 1);
+  }
+  // All in one bin, which has too many words; the tile is as before.
+  sort_dense<Warps>(capacity, 50, 1, false);
+}
+
+TEST(WordSort, DenseWords) {
+  sort_dense_in_tile<8>();
+  sort_dense_in_tile<10>();
+  sort_dense_in_tile<12>();
+  sort_dense_in_tile<16>();
 }
 
 struct BinOfTile {
@@ -170,7 +224,7 @@ void part_bins(const std::vector<BinOfTile>& bins) {
   T tile;
   std::vector<std::uint32_t> words;
   const auto bin_word = [](std::size_t bin) {
-    return static_cast<std::uint32_t>(bin + 1) << (32 - T::bin_bits);
+    return static_cast<std::uint32_t>(bin + 1) * (0x80000000u / (fine_bins<T> / 2));
   };
   for (std::size_t bin = 0; bin < bins.size(); ++bin)
     for (int i = 0; i < bins[bin].words; ++i) {

@@ -32,7 +32,8 @@ enum class Keys {
   three_random,
   steep_and_least,
   ascending,
-  three_in_order
+  three_in_order,
+  few_close
 };
 
 template <class Word>
@@ -68,6 +69,10 @@ std::vector<Word> make_keys(Keys kind, std::size_t count) {
     // Bins with hundreds of equal keys.
     if (kind == Keys::three_random || kind == Keys::three_in_order)
       key = static_cast<Word>(std::mt19937_64(random() % 3)());
+    // Keys of which up to eight share a bin, even of twice as many bins as there are items.
+    if (kind == Keys::few_close)
+      key = static_cast<Word>((std::mt19937_64(random() % 20)() + (random() % 8 * 1000 << 36)) >>
+                              (64 - 8 * sizeof(Word)));
     if (kind == Keys::few_random) key = static_cast<Word>(std::mt19937_64(random() % 90)());
   }
   if (kind == Keys::ascending || kind == Keys::three_in_order) std::sort(keys.begin(), keys.end());
