@@ -6,9 +6,9 @@
 #include "segsort/cuda/array_call.cuh"
 #include "sortie/device_sort.hpp"
 
-/// Sorts of an array whose values do not move with the keys: their positions, or words into which several
-/// values are packed, move in their place. Either phase of a call; no sort is without bits that are
-/// compared.
+/// Sorts of an array whose values do not move with the keys: in their place move the positions of
+/// the items, or words into which several values are packed. Each function is one phase of a call.
+/// \pre at least one bit is compared
 namespace sortie::segsort {
 
 /// The values are the positions of the keys, of 4 or 8 bytes.

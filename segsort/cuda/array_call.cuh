@@ -16,8 +16,8 @@ namespace sortie::segsort {
 /// One phase of a call that sorts an array: its temporary storage, its GPU and its stream.
 ///
 /// Both phases run the same code. With null storage nothing is launched, and only the size of the
-/// storage is found. Before each launch, what has been taken is compared with the size that the caller
-/// passed.
+/// storage is found. Before each launch, what has been taken is compared with the size that the
+/// caller passed.
 class ArrayCall {
  public:
   ArrayCall(void* storage, std::size_t bytes, cudaStream_t stream)
@@ -31,16 +31,16 @@ class ArrayCall {
   [[nodiscard]] LaunchPlan plan(std::uint64_t n) const {
     return LaunchPlan{n, 1, limits_, stream_};
   }
-  /// Whether a block can have `bytes` bytes of shared memory. True without a GPU, where only the size of the
-  /// storage is found.
+  /// Whether a block can have `bytes` bytes of shared memory. True without a GPU, where only the
+  /// size of the storage is found.
   [[nodiscard]] bool has_shared_memory(std::size_t bytes) const {
     return !has_gpu_ || limited_shared_bytes(limits_.shared_bytes) >= static_cast<int>(bytes);
   }
 
   /// Whether only the size of the storage is found.
   [[nodiscard]] bool measures() const { return storage_ == nullptr; }
-  /// Size of the storage that has been needed so far. A null pointer would query it again, so it is at least
-  /// one byte.
+  /// Size of the storage that has been needed so far. It is at least one byte, since a caller without
+  /// storage would pass null, and query the size again.
   [[nodiscard]] std::size_t bytes() const {
     return std::max({carver_.used(), most_used_, std::size_t{1}});
   }
@@ -71,8 +71,8 @@ class ArrayCall {
     return status;
   }
   /// Calls sort(storage, bytes), a two-phase sort, with storage of its own.
-  /// \param is_checked  `sort` refuses storage that is too small, so that its size need not be queried
-  ///                    again if it has all of the storage
+  /// \param is_checked  `sort` refuses storage that is too small, so that its size need not be
+  ///                    queried again if it has all of the storage
   template <class Sort>
   cudaError_t with_storage(bool is_checked, const Sort& sort) {
     if (is_checked && !measures() && carver_.used() == 0) return sort(storage_, available_);

@@ -74,8 +74,8 @@ bool has_memory_for_short_digits(const ArrayCall& call) {
   return call.has_shared_memory(most_shared_bytes_of_short_digits);
 }
 
-/// Whether passes over digits have the buffers that they alternate between: the output and a copy of the items
-/// in temporary storage, while the input stays as it is, or both buffers of the caller.
+/// Whether passes over digits have two buffers to alternate between: the output and a copy of the
+/// items in temporary storage, while the input stays as it is; or both buffers of the caller.
 bool has_buffers_for_passes(const ArrayRequest& request) {
   return (!request.input_is_scratch || alternates(request)) && !is_in_place(request);
 }
@@ -288,8 +288,8 @@ cudaError_t sort_items(ArrayCall& call, const ArrayRequest& request, bool values
   return ItemSort(call, request).sort(values_are_scratch);
 }
 
-// Positions would need more storage than values of 1 or 2 bytes, and where passes are few or short more time
-// than those of 16.
+// Positions would need more storage than values of 1 or 2 bytes. Where passes are few or short, they
+// would need more time than values of 16 bytes.
 bool is_carried(const ArrayCall& call, const ArrayRequest& request) {
   const std::size_t bytes = request.value_bytes;
   const auto addresses = reinterpret_cast<std::uintptr_t>(request.values_in) |

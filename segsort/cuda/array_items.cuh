@@ -9,9 +9,9 @@
 #include "segsort/cuda/policy.cuh"
 #include "sortie/device_sort.hpp"
 
-/// Sorts of an array whose values, if there are any, move with the keys. All of them read
-/// request.values_in and request.values_out, not request.several_values, and set request.result. Either
-/// phase of a call; no sort is without bits that are compared.
+/// Sorts of an array whose values, if there are any, move with the keys. They ignore
+/// request.several_values, and set *request.result. Each function is one phase of a call.
+/// \pre at least one bit is compared
 namespace sortie::segsort {
 
 /// Largest array that one block sorts.
@@ -27,8 +27,8 @@ inline constexpr std::uint64_t most_items_of_block = longest_of_group_class(grou
 /// \param values_are_scratch  request.values_in may be overwritten
 cudaError_t sort_items(ArrayCall& call, const ArrayRequest& request, bool values_are_scratch);
 
-/// Whether sort_carried() takes less time or storage than a sort of positions, by which the values are
-/// gathered.
+/// Whether sort_carried() takes less time or storage than a sort of positions, by which the values
+/// are then gathered.
 [[nodiscard]] bool is_carried(const ArrayCall& call, const ArrayRequest& request);
 
 /// Sorts keys with values of 1, 2 or 16 bytes. \pre is_carried()

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "primitives/cuda/warp.cuh"
+#include "segsort/cuda/bin_counts.cuh"
 #include "segsort/cuda/tile_sort.cuh"
 
 /// The first items of a tile of several warps, for selections: the others are not sorted.
@@ -35,7 +36,6 @@ template <class T, class Codec>
 __device__ __forceinline__ bool sort_first(T& tile, const typename T::Word (&keys)[T::items],
                                            int length, int wanted, const Codec& codec) {
   constexpr int bins = 1 << T::bin_bits;
-  constexpr int bins_of_thread = bins / T::threads;
   static_assert(bins % T::threads == 0);
   constexpr int window = 32 - T::index_bits;
   constexpr std::uint32_t nowhere = 0xffff;
@@ -64,25 +64,15 @@ __device__ __forceinline__ bool sort_first(T& tile, const typename T::Word (&key
     if (is_item(r)) atomicAdd(&counter(bin_of(words[r])), 1);
   T::synchronise();
 
-  std::uint32_t counts[bins_of_thread];
-  std::uint32_t sum = 0;
-#pragma unroll
-  for (int i = 0; i < bins_of_thread; ++i) {
-    counts[i] = counter(thread * bins_of_thread + i);
-    sum += counts[i];
-  }
-  const std::uint32_t up_to = inclusive_sum_in_warp(sum);
-  if (thread % 32 == 31) tile.splits[thread / 32] = static_cast<std::uint16_t>(up_to);
+  std::uint32_t counts[bins_of_thread<T>];
+  std::uint32_t before = sum_counters(tile, counts);
   T::synchronise();
-  std::uint32_t before = up_to - sum;
-#pragma unroll
-  for (int warp = 0; warp < T::warps; ++warp)
-    if (warp < thread / 32) before += tile.splits[warp];
+  before += sum_over_warps_before(tile);
   const auto limit = static_cast<std::uint32_t>(wanted);
   bool is_uneven = false;
 #pragma unroll
-  for (int i = 0; i < bins_of_thread; ++i) {
-    const int bin = thread * bins_of_thread + i;
+  for (int i = 0; i < bins_of_thread<T>; ++i) {
+    const int bin = thread * bins_of_thread<T> + i;
     counter(bin) = before;
     is_uneven |= before < limit && counts[i] > T::items;
     if (before < limit && before + counts[i] >= limit) {  // on one thread

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "segsort/cuda/bin_counts.cuh"
 #include "segsort/cuda/tile.cuh"
 
 /// Sorts the words of a tile: by distribution if they are evenly spread, otherwise by the networks
@@ -454,35 +455,19 @@ __device__ __forceinline__ Distribution sort_by_distribution(T& tile,
   }
   T::synchronise();
 
-  // Each thread sums up a range of counters.
-  constexpr int counters_per_thread = (bins - 1) / T::threads + 1;
-  std::uint32_t counts[counters_per_thread];
-  std::uint32_t sum = 0;
+  std::uint32_t counts[bins_of_thread<T>];
+  std::uint32_t before = sum_counters(tile, counts);
   std::uint32_t most = 0;
 #pragma unroll
-  for (int i = 0; i < counters_per_thread; ++i) {
-    const int bin = thread * counters_per_thread + i;
-    counts[i] = bin < bins ? counter(bin) : 0;
-    most = max(most, counts[i]);
-    sum += counts[i];
-  }
-  const std::uint32_t up_to = inclusive_sum_in_warp(sum);
-  if constexpr (T::warps > 1) {
-    if (thread % 32 == 31) tile.splits[thread / 32] = static_cast<std::uint16_t>(up_to);
-  }
+  for (int i = 0; i < bins_of_thread<T>; ++i) most = max(most, counts[i]);
   const bool exceeds_thread = T::any(most > T::items) && !bins_are_equal;
   if (exceeds_thread) {
     if (T::any(most > T::capacity / 2)) return Distribution::uneven;
   }
-  std::uint32_t before = up_to - sum;
-  if constexpr (T::warps > 1) {
+  before += sum_over_warps_before(tile);
 #pragma unroll
-    for (int warp = 0; warp < T::warps; ++warp)
-      if (warp < thread / 32) before += tile.splits[warp];
-  }
-#pragma unroll
-  for (int i = 0; i < counters_per_thread; ++i) {
-    const int bin = thread * counters_per_thread + i;
+  for (int i = 0; i < bins_of_thread<T>; ++i) {
+    const int bin = thread * bins_of_thread<T> + i;
     if (bin < bins) counter(bin) = before;
     before += counts[i];
   }
