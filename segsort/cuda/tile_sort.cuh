@@ -435,6 +435,8 @@ __device__ __noinline__ bool sort_uneven_tile(std::uint32_t tile_distance, int l
 #pragma unroll
         for (int r = 0; r < T::items; ++r)
           words[r] = is_distributed ? tile.blocked(r) : tile.striped(r);
+        // All words are read before sort_words() writes others in their place.
+        if (!is_distributed) T::synchronise();
       }
     }
     if (!is_distributed) sort_words(tile, words);
