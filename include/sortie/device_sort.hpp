@@ -106,40 +106,42 @@ SORTIE_API cudaError_t sort_array_on_device(void* temp_storage, std::size_t& tem
 /// | any, out of place, from 2^24 on | several arrays, in up to 4 groups of 8 bytes | a sort for each group |
 /// | any | several arrays otherwise | as for their positions, by which each array is then gathered |
 ///
-/// From 2^22 + 1 keys of 4 bytes (alone 3 * 2^21 + 1, in place 2^21) and 2^16 of 8 bytes on, a sample
-/// decides whether these are examined first: items in
-/// order or in reverse order are copied; up to 512 distinct keys without values are counted; up to
-/// 256 with values are counted, and their items moved in one pass, if all bits are compared.
-/// Keys are even if they span more than half of all values, and no part of the sample is much larger
-/// than others; or if no range between two powers of 2 has much more than its share of all such ranges,
-/// as for a density of 1/x, of the keys encoded as unsigned integers: their magnitudes are then the
-/// digits. They are uneven if a quarter of the sample is in one of 64 equal parts of its range,
-/// unless it has at most 256 distinct keys or is nearly in order, or if at most three of their bytes
-/// differ.
-/// Digits take one pass each, digits in which all keys agree take none. Ranges are taken in place,
-/// and on GPUs with less shared memory. One kernel that takes all digits checks the order of the keys while it
-/// counts them, and copies an array in order, or in reverse order if the result is not in the input.
+/// From 2^22 + 1 keys of 4 bytes (alone 3 * 2^21 + 1, in place 2^21) and 2^16 of 8 bytes on, a
+/// sample decides whether these are examined first: items in order or in reverse order are copied;
+/// up to 512 distinct keys without values are counted; up to 256 with values are counted, and their
+/// items moved in one pass, if all bits are compared. Keys are even if they span more than half of
+/// all values, and no part of the sample is much larger than others; or if no range between two
+/// powers of 2 has much more than its share of all such ranges, as for a density of 1/x, of the
+/// keys encoded as unsigned integers: their magnitudes are then the digits. They are uneven if a
+/// quarter of the sample is in one of 64 equal parts of its range, unless it has at most 256
+/// distinct keys or is nearly in order, or if at most three of their bytes differ. Digits take one
+/// pass each, digits in which all keys agree take none. Ranges are taken in place, and on GPUs with
+/// less shared memory. One kernel that takes all digits checks the order of the keys while it
+/// counts them, and copies an array in order, or in reverse order if the result is not in the
+/// input.
 ///
-/// With DoubleBuffers, passes alternate between the two buffers, where the table has ranges by digits.
-/// Keys in order are then read once, and most stay where they are.
+/// With DoubleBuffers, passes alternate between the two buffers, where the table has ranges by
+/// digits. Keys in order are then read once, and most stay where they are.
 ///
 /// Temporary storage, without values or with values of 1, 2, 4, 8 or more bytes: at most as much as
-/// cub::DeviceRadixSort of CUDA 13.0 takes on a GPU of compute capability 9.0 for the same types, bits, buffers
-/// and type of the number of items; up to 0.6 % more for more than 2^28 items of keys of 4 or 8 bytes
-/// that are not in DoubleBuffers. Out of place that is a copy of keys and values and a few per cent, with
-/// DoubleBuffers those few per cent, and a byte for arrays in one block, whatever values they have. In
-/// place at most 36 MiB more than out of place. Keys that are counted: at most 1 MiB. Less than 2^21 keys of
-/// up to 4 bytes with values of 4 bytes that are sorted out of place by more than 8 bits take what CUB
-/// takes for a number of items of 64 bits: for one of 32 bits up to 0.8 % more.
-/// Of values of more than 8 bytes, positions of 4 bytes (8 from 2^32 items on) are in the output of the
-/// values, and in the place of a copy of them, until the values are gathered. Values of 3, 5, 6 or 7 bytes, and several arrays of values: in place of
-/// the copy of the values, three arrays of positions or of packed values. Positions: two arrays of them,
-/// and two of the keys.
+/// cub::DeviceRadixSort of CUDA 13.0 takes on a GPU of compute capability 9.0 for the same types,
+/// bits, buffers and type of the number of items; up to 0.6 % more for more than 2^28 items of keys
+/// of 4 or 8 bytes that are not in DoubleBuffers. Out of place that is a copy of keys and values
+/// and a few per cent, with DoubleBuffers those few per cent, and a byte for arrays in one block,
+/// whatever values they have. In place at most 36 MiB more than out of place. Keys that are
+/// counted: at most 1 MiB. Less than 2^21 keys of up to 4 bytes with values of 4 bytes that are
+/// sorted out of place by more than 8 bits take what CUB takes for a number of items of 64 bits:
+/// for one of 32 bits up to 0.8 % more. Of values of more than 8 bytes, positions of 4 bytes (8
+/// from 2^32 items on) are in the output of the values, and in the place of a copy of them, until
+/// the values are gathered. Values of 3, 5, 6 or 7 bytes, and several arrays of values: in place of
+/// the copy of the values, three arrays of positions or of packed values. Positions: two arrays of
+/// them, and two of the keys.
 ///
-/// CUB is faster in some cases: on an H100, pairs of 4-byte keys from 2^22 + 1 items on that are sorted by
-/// digits take up to 1.2 times its time, and 1.5 times if the sample does not show that they are; 4-byte
-/// keys alone from 3 * 2^21 + 1 on up to 1.1 times; 2^21 keys of 8 bytes that are sorted by digits 1.3
-/// times; 2^21 + 1 to 2^22 pairs with 100 distinct keys and a number of items of 32 bits 1.1 times.
+/// CUB is faster in some cases: on an H100, pairs of 4-byte keys from 2^22 + 1 items on that are
+/// sorted by digits take up to 1.2 times its time, and 1.5 times if the sample does not show that
+/// they are; 4-byte keys alone from 3 * 2^21 + 1 on up to 1.1 times; 2^21 keys of 8 bytes that are
+/// sorted by digits 1.3 times; 2^21 + 1 to 2^22 pairs with 100 distinct keys and a number of items
+/// of 32 bits 1.1 times.
 ///
 /// Complexity: by ranges one pass over the items for each factor of 256 to 512 in their number, at
 /// most one for each 4 bits of the key; by digits at most one for each 8 bits.

@@ -47,8 +47,8 @@ cudaError_t device_radix_sort(void* temp_storage, std::size_t& temp_storage_byte
                               int value_bytes, int begin_bit, int end_bit, cudaStream_t stream);
 
 /// The same for keys of any kind, in any order, as KeyCodec encodes them.
-/// \pre keys of 1 or 2 bytes, or fewer than 2^32 pairs of 4-byte keys and values, or unsigned keys in
-///      ascending order
+/// \pre keys of 1 or 2 bytes, or fewer than 2^32 pairs of 4-byte keys and values, or unsigned keys
+///      in ascending order
 cudaError_t encoded_radix_sort(void* temp_storage, std::size_t& temp_storage_bytes,
                                const RadixArrays& arrays, std::uint64_t n, int key_bytes,
                                KeyKind kind, Order order, int value_bytes, int begin_bit,

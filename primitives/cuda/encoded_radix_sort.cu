@@ -5,8 +5,8 @@
 namespace sortie {
 namespace {
 
-/// A key that ascends in the order of its encoding by KeyCodec, which cub::DeviceRadixSort applies when it
-/// reads and writes keys.
+/// A key that ascends in the order of its encoding by KeyCodec, which cub::DeviceRadixSort applies
+/// when it reads and writes keys.
 template <class Word, KeyKind Kind, Order Direction>
 struct EncodedKey {
   Word bits;
@@ -15,8 +15,8 @@ struct EncodedKey {
 }  // namespace
 }  // namespace sortie
 
-/// CUB's documented extension point for key types. Unlike those of floating-point numbers, -0.0 precedes
-/// +0.0.
+/// CUB's documented extension point for key types. Unlike those of floating-point numbers, -0.0
+/// precedes +0.0.
 template <class Word, sortie::KeyKind Kind, sortie::Order Direction>
 struct cub::NumericTraits<sortie::EncodedKey<Word, Kind, Direction>>
     : cub::BaseTraits<cub::NOT_A_NUMBER, false, Word, sortie::EncodedKey<Word, Kind, Direction>> {

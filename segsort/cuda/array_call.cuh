@@ -39,8 +39,8 @@ class ArrayCall {
 
   /// Whether only the size of the storage is found.
   [[nodiscard]] bool measures() const { return storage_ == nullptr; }
-  /// Size of the storage that has been needed so far. It is at least one byte, since a caller without
-  /// storage would pass null, and query the size again.
+  /// Size of the storage that has been needed so far. It is at least one byte, since a caller
+  /// without storage would pass null, and query the size again.
   [[nodiscard]] std::size_t bytes() const {
     return std::max({carver_.used(), most_used_, std::size_t{1}});
   }

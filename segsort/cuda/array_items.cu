@@ -18,9 +18,10 @@
 namespace sortie::segsort {
 namespace {
 
-/// Largest arrays of 4-byte keys that are sorted in one kernel for all digits, alone and with values of up
-/// to 8 bytes. On an H100 (ca976dd3, u32, eight distributions), the kernel takes this part of the time of
-/// cub::DeviceRadixSort; in brackets if arrays are examined, and sorted by what is found:
+/// Largest arrays of 4-byte keys that are sorted in one kernel for all digits, alone and with
+/// values of up to 8 bytes. On an H100 (ca976dd3, u32, eight distributions), the kernel takes this
+/// part of the time of cub::DeviceRadixSort; in brackets if arrays are examined, and sorted by what
+/// is found:
 ///
 /// | items | alone | values of 4 bytes | values of 8 bytes |
 /// |---|---|---|---|
@@ -29,7 +30,8 @@ namespace {
 /// | 5 M | 0.22 to 0.80 (0.41 to 1.06) | 0.23 to 1.09 (0.35 to 1.18) | 0.23 to 1.06 (0.28 to 1.13) |
 /// | 6 M | 0.23 to 0.84 (0.38 to 1.10) | 0.24 to 1.08 (0.31 to 1.12) | 0.24 to 1.05 (0.26 to 1.11) |
 ///
-/// Of those of 2^22, few distinct keys take most, and normally distributed ones if they are examined.
+/// Of those of 2^22, few distinct keys take most, and normally distributed ones if they are
+/// examined.
 constexpr std::uint64_t most_keys_in_one_kernel = 3 << 21;
 constexpr std::uint64_t most_pairs_in_one_kernel = 1 << 22;
 
@@ -43,7 +45,7 @@ std::uint64_t least_examined_of(const ArrayRequest& request) {
   return (request.value_bytes == 0 ? most_keys_in_one_kernel : most_pairs_in_one_kernel) + 1;
 }
 
-/// From so many items of 4-byte keys with values of 4 bytes on, temporary storage is at most that of
+/// Least number of 4-byte keys with values of 4 bytes whose temporary storage is at most that of
 /// cub::DeviceRadixSort for the type of the number of items.
 constexpr std::uint64_t least_in_storage_of_cub = 1 << 21;
 
@@ -164,7 +166,8 @@ class ItemSort {
         return sort_by_short_digits<Word, 4, true>();
     return sort_by_short_digits<Word, 4, false>();
   }
-  /// Whether tiles must be as large as those of cub::DeviceRadixSort for numbers of items of 32 bits.
+  /// Whether tiles must be as large as those of cub::DeviceRadixSort for numbers of items of 32
+  /// bits.
   [[nodiscard]] bool has_narrow_count() const { return request_.has_narrow_count; }
   template <class Word, int ValueBytes, bool IsLarge>
   cudaError_t sort_by_short_digits() {
@@ -243,8 +246,9 @@ class ItemSort {
     });
   }
 
-  /// Whether cub::DeviceRadixSort takes less time than our passes: long arrays by some of the bits. On an
-  /// H100, 24 bits of 2^24 u32 with u32 values take 0.51 ms, by our passes 0.59; 40 bits of u64 0.77 and 0.87.
+  /// Whether cub::DeviceRadixSort takes less time than our passes: long arrays by some of the bits.
+  /// On an H100, 24 bits of 2^24 u32 with u32 values take 0.51 ms, by our passes 0.59; 40 bits of
+  /// u64 0.77 and 0.87.
   [[nodiscard]] bool takes_cub() const {
     const bool takes_digits =
         request_.key_bytes == 4 ? request_.value_bytes != 0 : alternates(request_);
@@ -289,8 +293,8 @@ class ItemSort {
       });
     }
     if (takes_short_digits()) return sort_by_short_digits<Word>();
-    // CUB's passes take 0.30 ms for 2^24 sorted f16 keys with u32 values on an H100, and 4.2 for 2^28; ours took
-    // 0.36 and 4.9.
+    // CUB's passes take 0.30 ms for 2^24 sorted f16 keys with u32 values on an H100, and 4.2 for
+    // 2^28; ours took 0.36 and 4.9.
     return sort_by_cub();
   }
 
@@ -309,8 +313,8 @@ cudaError_t sort_items(ArrayCall& call, const ArrayRequest& request, bool values
   return ItemSort(call, request).sort(values_are_scratch);
 }
 
-// Positions would need more storage than values of 1 or 2 bytes. Where passes are few or short, they
-// would need more time than values of 16 bytes.
+// Positions would need more storage than values of 1 or 2 bytes. Where passes are few or short,
+// they would need more time than values of 16 bytes.
 bool is_carried(const ArrayCall& call, const ArrayRequest& request) {
   const std::size_t bytes = request.value_bytes;
   const auto addresses = reinterpret_cast<std::uintptr_t>(request.values_in) |

@@ -67,10 +67,11 @@ cudaError_t copy_items(const ArrayCall& call, const ArrayRequest& request) {
   });
 }
 
-/// Whether cub::DeviceRadixSort sorts narrow keys in one block of its own faster than narrow_array_kernel. On an
-/// H100 (ca976dd3), uniform u16 and 100 distinct ones, alone and with values of 4 bytes, take 0.85 to 0.98 of
-/// its time for 2048 items, 1.08 to 1.14 for 4096, 1.4 to 1.6 for 4864, and 0.5 to 0.6 beyond, where it takes
-/// several kernels; with values of 8 bytes it does so for 4096.
+/// Whether cub::DeviceRadixSort sorts narrow keys in one block of its own faster than
+/// narrow_array_kernel. On an H100 (ca976dd3), uniform u16 and 100 distinct ones, alone and with
+/// values of 4 bytes, take 0.85 to 0.98 of its time for 2048 items, 1.08 to 1.14 for 4096, 1.4 to
+/// 1.6 for 4864, and 0.5 to 0.6 beyond, where it takes several kernels; with values of 8 bytes it
+/// does so for 4096.
 bool takes_block_of_cub(const ArrayRequest& request) {
   constexpr std::uint64_t most_of_narrow_array = 2048;
   constexpr std::uint64_t most_of_cub_block = 4864;

@@ -6,7 +6,8 @@
 #include "segsort/cuda/packed_field.cuh"
 #include "segsort/cuda/tile_sort.cuh"
 
-/// Sort of one array of keys of 4 or 8 bytes that fits the tile of a block: one kernel without temporary storage.
+/// Sort of one array of keys of 4 or 8 bytes that fits the tile of a block: one kernel without
+/// temporary storage.
 namespace sortie::segsort {
 
 /// A tile of keys whose values are gathered: keys that agree are not interchangeable.
@@ -16,8 +17,8 @@ struct ArrayTile : Tile<Word, 0, Warps, Items> {
   static constexpr int value_bytes = 4;  ///< what sort_tile() is told
 };
 
-/// Sorts an array in one block. Values are not held in the tile: they are gathered when the keys are in
-/// order.
+/// Sorts an array in one block. Values are not held in the tile: they are gathered when the keys
+/// are in order.
 ///
 ///   shared memory           the tile: keys, words
 ///   registers of thread t   while loading and storing: items t, threads + t, ...; while sorting: the

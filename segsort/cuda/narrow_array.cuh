@@ -6,8 +6,8 @@
 #include "segsort/cuda/packed_field.cuh"
 #include "segsort/cuda/radix_passes.cuh"
 
-/// Sort of one array of keys of 1 or 2 bytes that fits a block: one kernel without temporary storage, by
-/// the digits of the keys in shared memory, lowest digit first.
+/// Sort of one array of keys of 1 or 2 bytes that fits a block: one kernel without temporary
+/// storage, by the digits of the keys in shared memory, lowest digit first.
 namespace sortie::segsort {
 
 inline constexpr int narrow_array_warps = 16;
@@ -25,8 +25,8 @@ struct NarrowArrayShared {
   std::uint32_t warp_sums[warps];
 };
 
-/// Brings words into the order of one of their digits, equal digits in the order of the items. Contains
-/// barriers; the last one follows the writes to shared.words.
+/// Brings words into the order of one of their digits, equal digits in the order of the items.
+/// Contains barriers; the last one follows the writes to shared.words.
 template <int Rows, class DigitOf>
 __device__ __forceinline__ void sort_by_digit(NarrowArrayShared<Rows>& shared,
                                               const std::uint32_t (&words)[Rows],
@@ -68,11 +68,13 @@ __device__ __forceinline__ void sort_by_digit(NarrowArrayShared<Rows>& shared,
 
 /// Sorts an array in one block. Values are gathered when the keys are in order.
 ///
-///   registers of lane l   of warp w: the words of items 32 Rows w + 32 r + l, the encoded key above the
-///                         number of the item; after a pass those of these positions. Padding is last.
+///   registers of lane l   of warp w: the words of items 32 Rows w + 32 r + l, the encoded key above
+///                         the number of the item; after a pass those of these positions. Padding is
+///                         last.
 ///   shared memory         NarrowArrayShared
 ///
-/// \param values  `units` units for each item, none if that is 0; without `in`, the values are positions
+/// \param values  `units` units for each item, none if that is 0; without `in`, the values are
+///                positions
 /// \pre arguments.keys_out is null, or holds the keys; values.in is not values.out
 template <class Narrow, int Rows>
 __global__ void __launch_bounds__(NarrowArrayShared<Rows>::threads, 1)

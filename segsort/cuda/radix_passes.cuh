@@ -50,8 +50,8 @@ inline constexpr PartitionShape radix_shape = sizeof(Word) <= 4 && ValueBytes ==
 template <class Word, int ValueBytes>
 inline constexpr bool ranks_by_masks = sizeof(Word) < 4 || (sizeof(Word) == 4 && ValueBytes == 0);
 
-/// Whether, by masks, lanes read the next place of their digit, which the first of those with one digit
-/// advances, instead of adding to it: narrow keys.
+/// Whether, by masks, lanes read the next place of their digit, which the first of those with one
+/// digit advances, instead of adding to it: narrow keys.
 template <class Word>
 inline constexpr bool ranks_by_loads = sizeof(Word) < 4;
 
@@ -70,9 +70,9 @@ constexpr std::uint64_t status_words(std::uint64_t items) {
   return ((portion_length<Word, ValueBytes>(items) - 1) / tile + 1) * digits;
 }
 
-/// Tables of a warp that hold, for each digit, the mask of the lanes whose items have it. Register r
-/// uses table r % mask_tables, so that a table can be cleared while the next one is filled. If the
-/// lanes read the next place of their digit, one table is cleared when that is advanced.
+/// Tables of a warp that hold, for each digit, the mask of the lanes whose items have it. Register
+/// r uses table r % mask_tables, so that a table can be cleared while the next one is filled. If
+/// the lanes read the next place of their digit, one table is cleared when that is advanced.
 template <class Word>
 inline constexpr int mask_tables = ranks_by_loads<Word> ? 1 : 3;
 
@@ -99,8 +99,9 @@ struct PassShared {
                                       (1 + (has_masks ? mask_tables<Word> : 0)) * warps *
                                           static_cast<int>(digits) * 4)];
   std::uint64_t starts_of_digits[digits];  ///< of the portion in the output
-  /// Addresses to which an item of each digit at position 0 of the tile would go; that at position p goes
-  /// p items further. As addresses, they take one instruction for each item instead of three.
+  /// Addresses to which an item of each digit at position 0 of the tile would go; that at position
+  /// p goes p items further. As addresses, they take one instruction for each item instead of
+  /// three.
   std::uintptr_t keys_to[digits];
   std::uintptr_t values_to[value_bytes == 0 ? 1 : digits];
   std::uint32_t warp_sums[warps];
@@ -186,9 +187,10 @@ __device__ __forceinline__ std::uint32_t take_place(std::uint32_t* next_places, 
   return __shfl_sync(full_warp, place, taker) + before;
 }
 
-/// Keeps those lanes of `peers` whose vote, `bit` != 0, is that of the lane. With votes in predicates, the
-/// compiler has all bits of a digit in these by one instruction. Without, a pass of pairs of 4 bytes took 122
-/// instructions for an item (H100, ncu; that of cub::DeviceRadixSort 83); its code is now shorter by 55.
+/// Keeps those lanes of `peers` whose vote, `bit` != 0, is that of the lane. With votes in
+/// predicates, the compiler has all bits of a digit in these by one instruction. Without, a pass of
+/// pairs of 4 bytes took 122 instructions for an item (H100, ncu; that of cub::DeviceRadixSort 83);
+/// its code is now shorter by 55.
 __device__ __forceinline__ void keep_equal_voters(unsigned int& peers, std::uint32_t bit) {
 #ifdef __CUDA_ARCH__
   asm volatile(
@@ -255,8 +257,8 @@ struct PortionPass {
   std::uint32_t* next_tile;  ///< the first tile that no block has taken
 };
 
-/// Moves the items of a portion of a pass. Called by all blocks of a kernel; the last pass writes to
-/// the output.
+/// Moves the items of a portion of a pass. Called by all blocks of a kernel; the last pass writes
+/// to the output.
 ///
 ///   block            takes one tile after the other, of which warp w holds item 32 items w + 32 r + l
 ///                    in register r of lane l, until they are in the order of their digits; then
@@ -306,7 +308,8 @@ __device__ __forceinline__ void move_portion(const Arguments<Word>& arguments, S
 #pragma unroll
       for (int r = 0; r < items; ++r) words[r] = keys_from[begin + first + 32 * r];
     } else {
-      // The last key in place of none: the search for the rank of a key that is in no slot takes long.
+      // The last key in place of none: the search for the rank of a key that is in no slot takes
+      // long.
 #pragma unroll
       for (int r = 0; r < items; ++r) words[r] = keys_from[begin + min(first + 32 * r, length - 1)];
     }
@@ -542,9 +545,9 @@ __global__ void __launch_bounds__(radix_shape<Word, ValueBytes>.threads,
   }
 }
 
-/// Whether one kernel passes over buckets of either kind: one launch less for short arrays. Registers do not
-/// suffice for both with keys of 4 bytes: on an H100, 2^26 f32 of a density of 1/x with u32 values take
-/// 2.28 ms, by two kernels 2.02.
+/// Whether one kernel passes over buckets of either kind: one launch less for short arrays.
+/// Registers do not suffice for both with keys of 4 bytes: on an H100, 2^26 f32 of a density of 1/x
+/// with u32 values take 2.28 ms, by two kernels 2.02.
 template <class Word>
 inline constexpr bool shares_bucket_passes = sizeof(Word) == 8;
 

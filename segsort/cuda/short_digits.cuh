@@ -9,16 +9,16 @@
 #include "segsort/cuda/relaxed_access.cuh"
 
 /// Sort of one short array by the digits of its keys in one kernel, whose blocks take all passes,
-/// with grid barriers between them. Below some million items, the launches of a kernel for each pass
-/// would take longer than the passes.
+/// with grid barriers between them. Below some million items, the launches of a kernel for each
+/// pass would take longer than the passes.
 namespace sortie::segsort::radix {
 
-/// Shape of a block. Tiles are at least as large as those of cub::DeviceRadixSort for numbers of items of
-/// 64 bits, and but for values of 1, 2 and 4 bytes for those of 32 bits, so that the table of statuses takes
-/// at most as much storage; larger for pairs of 8 bytes, which have lists beside it. Larger tiles leave
-/// multiprocessors without any: pairs of u32 with tiles of 9216 took 1.2 to 1.3 times as long for 2^16 and
-/// 2^18 items, and 1.5 million with values of 2 bytes 0.126 ms, with those of 4 bytes in tiles of 6656
-/// 0.092 ms (H100).
+/// Shape of a block. Tiles are at least as large as those of cub::DeviceRadixSort for numbers of
+/// items of 64 bits, and but for values of 1, 2 and 4 bytes for those of 32 bits, so that the table
+/// of statuses takes at most as much storage; larger for pairs of 8 bytes, which have lists beside
+/// it. Larger tiles leave multiprocessors without any: pairs of u32 with tiles of 9216 took 1.2 to
+/// 1.3 times as long for 2^16 and 2^18 items, and 1.5 million with values of 2 bytes 0.126 ms, with
+/// those of 4 bytes in tiles of 6656 0.092 ms (H100).
 template <class Word, int ValueBytes>
 constexpr PartitionShape make_short_shape() {
   // Items of a thread by bytes of a value: 0, 1, 2, 4, 8.
@@ -40,8 +40,8 @@ constexpr PartitionShape make_short_shape() {
 template <class Word, int ValueBytes>
 inline constexpr PartitionShape short_shape = make_short_shape<Word, ValueBytes>();
 
-/// Large tiles, for less temporary storage, are as large as CUB's for numbers of items of 32 bits; in twos:
-/// for two blocks of a multiprocessor.
+/// Large tiles, for less temporary storage, are as large as CUB's for numbers of items of 32 bits;
+/// in twos: for two blocks of a multiprocessor.
 enum class ShortTiles { usual, large, large_in_twos };
 template <class Word, int ValueBytes, ShortTiles Tiles>
 inline constexpr PartitionShape short_shape_of =
@@ -109,8 +109,8 @@ __device__ __forceinline__ void copy_array(const Item* from, Item* to, std::uint
   }
 }
 
-/// Looks for keys that are followed by lesser ones, and for others that are not followed by lesser or
-/// (without values) the same ones, while the digits of all keys are counted.
+/// Looks for keys that are followed by lesser ones, and for others that are not followed by lesser
+/// or (without values) the same ones, while the digits of all keys are counted.
 template <class Word, bool HasValues>
 struct OrderCheck {
   const Arguments<Word>& arguments;
@@ -140,8 +140,8 @@ struct OrderCheck {
 };
 
 /// Sorts an array of less than 2^27 items. The blocks clear the tables, count all digits, and take
-/// one pass after the other; digits in which all keys agree take none. An array in order is copied, also in
-/// reverse order, unless the output is the input.
+/// one pass after the other; digits in which all keys agree take none. An array in order is copied,
+/// also in reverse order, unless the output is the input.
 ///
 ///   global memory   counts of all digits; statuses as in a pass of radix_passes.cuh
 ///   shared memory   the counters, then PassShared

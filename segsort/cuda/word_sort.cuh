@@ -117,21 +117,21 @@ __device__ __forceinline__ void sort_words(T& tile, std::uint32_t (&words)[T::it
   }
 }
 
-/// Tiles of more warps part shared bins. In smaller ones the bins of few keys have so few words that
-/// exchanges alone are faster.
+/// Tiles of more warps part shared bins. In smaller ones the bins of few keys have so few words
+/// that exchanges alone are faster.
 inline constexpr int most_warps_without_parts = 8;
 /// Different windows in a bin by which a warp parts its words, at most.
 inline constexpr int most_windows_of_bin = 6;
 
-/// Parts the words of bins with several windows: those of the least window come first, then those of
-/// the next, each in the order of before. Where two of a few keys share a bin, their words are mixed;
-/// once they are parted, no word is far from its place.
+/// Parts the words of bins with several windows: those of the least window come first, then those
+/// of the next, each in the order of before. Where two of a few keys share a bin, their words are
+/// mixed; once they are parted, no word is far from its place.
 ///
 /// A bin is parted if all words of a thread are of it, and the first and the last differ in their
-/// windows and keys; by the warp of the first such thread. Larger bins than the words of a warp, and
-/// smaller ones, are left as they are. So are bins of one key, whose windows differ in bits of the
-/// index only (linear_window()): atomics have numbered their words nearly in that order.
-/// On entry, tile.words and the registers hold words that are in order within each thread, those of
+/// windows and keys; by the warp of the first such thread. Larger bins than the words of a warp,
+/// and smaller ones, are left as they are. So are bins of one key, whose windows differ in bits of
+/// the index only (linear_window()): atomics have numbered their words nearly in that order. On
+/// entry, tile.words and the registers hold words that are in order within each thread, those of
 /// each bin next to each other; on return those in tile.words are not in order within threads.
 /// Begins after a barrier and ends with one.
 ///

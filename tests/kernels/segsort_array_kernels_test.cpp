@@ -22,8 +22,8 @@
 namespace sortie::segsort {
 namespace {
 
-/// Sorts an array by its digits, in two portions. Of narrow keys, it is a segment with others beside
-/// it, and the kernels are told the number of all items.
+/// Sorts an array by its digits, in two portions. Of narrow keys, it is a segment with others
+/// beside it, and the kernels are told the number of all items.
 template <class Word, int ValueBytes>
 void sort_by_digits(Keys kind, Order order, bool alternates = false) {
   constexpr int end_bit = 8 * sizeof(Word);

@@ -143,8 +143,8 @@ TEST(Kernels, BlockSortOfFewKeysThatShareBins) {
   sort_segment_of_block<std::uint64_t, 8, 16>(8192, Keys::few_random, Order::ascending);
 }
 
-// About half of the keys share a bin: of 4088, less than half of the first eighth, but more of all. No
-// thread may write words that another has yet to read.
+// About half of the keys share a bin: of 4088, less than half of the first eighth, but more of all.
+// No thread may write words that another has yet to read.
 TEST(Kernels, BlockSortOfOneCrowdedBin) {
   for (const std::uint32_t length : {4096U, 4088U}) {
     sort_segment_of_block<std::uint32_t, 0, 24>(length, Keys::half_greatest, Order::ascending);
@@ -160,10 +160,10 @@ struct BinOfTile {
   bool is_of_one_key = false;  ///< windows differ in bits of the index
 };
 
-/// Makes bins one after the other, in each of which words of several windows alternate, and sorts the
-/// words of each thread. Each window of a bin is that of a key, unless the bin has one key. Expects
-/// that part_shared_bins() orders the words of bins that it parts by their first windows, and leaves
-/// all other words where they are.
+/// Makes bins one after the other, in each of which words of several windows alternate, and sorts
+/// the words of each thread. Each window of a bin is that of a key, unless the bin has one key.
+/// Expects that part_shared_bins() orders the words of bins that it parts by their first windows,
+/// and leaves all other words where they are.
 void part_bins(const std::vector<BinOfTile>& bins) {
   using T = Tile<std::uint32_t, 4, 8, 16>;
   constexpr std::uint32_t window = T::index_mask + 1;
@@ -204,7 +204,8 @@ void part_bins(const std::vector<BinOfTile>& bins) {
     ASSERT_EQ(tile.word(i), words[static_cast<std::size_t>(i)]) << "word " << i;
 }
 
-// The first bin ends with a warp's words, others cross their bounds; one has more words than a warp.
+// The first bin ends with a warp's words, others cross their bounds; one has more words than a
+// warp.
 TEST(WordSort, SharedBinsAreParted) {
   part_bins({{512, 2, true},
              {164, 2, true},

@@ -71,7 +71,8 @@ TYPED_TEST(DeviceArraySort, DoubleBuffers) {
   }
 }
 
-/// Arrays of keys of 4 bytes are examined from 2^21 items on, which takes less time than with longer ones.
+/// Arrays of keys of 4 bytes are examined from 2^21 items on, which takes less time than with
+/// longer ones.
 template <class Key>
 class DeviceArraySortExamined : public testing::Test {
  protected:
@@ -79,7 +80,8 @@ class DeviceArraySortExamined : public testing::Test {
   ~DeviceArraySortExamined() override { segsort::preset_least_examined(std::nullopt); }
 };
 
-// One kernel takes all digits of arrays that are not examined, for numbers of items of 32 bits in large tiles.
+// One kernel takes all digits of arrays that are not examined, for numbers of items of 32 bits in
+// large tiles.
 template <class Key>
 class DeviceArraySortOfLongPairs : public testing::Test {};
 using KeysOfLongPairs = testing::Types<std::uint32_t, std::int32_t, float>;
