@@ -30,8 +30,8 @@ namespace {
 /// | 5 M | 0.22 to 0.80 (0.41 to 1.06) | 0.23 to 1.09 (0.35 to 1.18) | 0.23 to 1.06 (0.28 to 1.13) |
 /// | 6 M | 0.23 to 0.84 (0.38 to 1.10) | 0.24 to 1.08 (0.31 to 1.12) | 0.24 to 1.05 (0.26 to 1.11) |
 ///
-/// Of those of 2^22, few distinct keys take most, and normally distributed ones if they are
-/// examined.
+/// Of arrays of 2^22 items, those with few distinct keys take the greatest part; if arrays are
+/// examined, normally distributed ones do.
 constexpr std::uint64_t most_keys_in_one_kernel = 3 << 21;
 constexpr std::uint64_t most_pairs_in_one_kernel = 1 << 22;
 
@@ -159,7 +159,7 @@ class ItemSort {
   cudaError_t sort_by_short_digits() {
     if (request_.value_bytes == 0) return sort_by_short_digits<Word, 0, false>();
     if (request_.value_bytes == 8) return sort_by_short_digits<Word, 8, false>();
-    // Beside a copy of few items, the statuses hardly matter.
+    // Of short arrays with a copy of the items, statuses are a small part of the storage.
     const bool has_copy = !alternates(request_) && compared_bits(request_) > radix::digit_bits;
     if constexpr (sizeof(Word) <= 4)
       if (has_narrow_count() && (!has_copy || n_ >= least_in_storage_of_cub))

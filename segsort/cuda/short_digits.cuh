@@ -40,15 +40,15 @@ constexpr PartitionShape make_short_shape() {
 template <class Word, int ValueBytes>
 inline constexpr PartitionShape short_shape = make_short_shape<Word, ValueBytes>();
 
-/// Large tiles, for less temporary storage, are as large as CUB's for numbers of items of 32 bits;
-/// in twos: for two blocks of a multiprocessor.
+/// Large tiles are as large as CUB's for numbers of items of 32 bits, for less temporary storage:
+/// with one block for each multiprocessor, or (in_twos) with two.
 enum class ShortTiles { usual, large, large_in_twos };
 template <class Word, int ValueBytes, ShortTiles Tiles>
 inline constexpr PartitionShape short_shape_of =
     Tiles == ShortTiles::large           ? PartitionShape{1024, 9, 1}
     : Tiles == ShortTiles::large_in_twos ? PartitionShape{384, 23, 2}
                                          : short_shape<Word, ValueBytes>;
-/// Whether large tiles are in twos if there are more of them than multiprocessors.
+/// Whether arrays with more large tiles than there are multiprocessors take those for two blocks.
 template <class Word>
 inline constexpr bool has_tiles_in_twos = sizeof(Word) == 4;
 
@@ -61,7 +61,7 @@ struct ShortPasses {
   std::uint32_t counts[all_passes<Word>]
                       [digits];  ///< of the items of each digit; rows for the passes
 };
-/// Bytes of ShortPasses for a sort of so many passes.
+/// Bytes of ShortPasses for a sort with this number of passes.
 template <class Word>
 __host__ __device__ constexpr std::uint32_t short_passes_bytes(int passes) {
   return static_cast<std::uint32_t>(sizeof(ShortPasses<Word>)) -
@@ -73,7 +73,7 @@ template <class Word, int ValueBytes, ShortTiles Tiles>
 constexpr std::uint64_t short_status_words_of(std::uint64_t items) {
   return ((items - 1) / short_shape_of<Word, ValueBytes, Tiles>.tile() + 1) * digits;
 }
-/// At most, whichever large tiles are taken.
+/// The most statuses that a sort needs, whichever of the large tiles it takes.
 template <class Word, int ValueBytes, bool IsLarge = false>
 constexpr std::uint64_t short_status_words(std::uint64_t items) {
   constexpr ShortTiles large =
@@ -109,14 +109,14 @@ __device__ __forceinline__ void copy_array(const Item* from, Item* to, std::uint
   }
 }
 
-/// Looks for keys that are followed by lesser ones, and for others that are not followed by lesser
-/// or (without values) the same ones, while the digits of all keys are counted.
+/// Checks, while the digits of all keys are counted, whether the keys ascend, and whether they
+/// descend: each key followed by a lesser one or, without values, by the same one.
 template <class Word, bool HasValues>
 struct OrderCheck {
   const Arguments<Word>& arguments;
   std::uint32_t length;
   bool ascends = true;   ///< as far as the warp has looked
-  bool descends = true;  ///< the same; in reverse, equal keys would not keep their order
+  bool descends = true;  ///< the same; a reversed copy would not keep the order of equal keys
 
   /// \param keys   of the thread, in a tile
   /// \param first  place of the first of them

@@ -26,7 +26,6 @@
 #include "tests/segsort/device_sort_case.hpp"
 
 /// One array for DeviceSort, compared with the reference whatever way it is sorted.
-
 namespace sortie::test {
 
 /// What the keys of an array are like.
